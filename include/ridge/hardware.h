@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The chips and how many blocks of a kernel fit one of their multiprocessors (SM).
+ *
+ * Chip rows are constant tables; nothing here allocates. A number that is not known is 0 in an
+ * integer field and NAN in a double field: print it as n/a, never as a number. */
+#ifndef RIDGE_HARDWARE_H
+#define RIDGE_HARDWARE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ridge/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What every chip of one compute capability has in common. */
+typedef struct ridge_arch {
+    int major, minor;          /* compute capability, 9 and 0 */
+    const char *family;        /* "Hopper" */
+    int warps_per_sm;
+    int blocks_per_sm;
+    int threads_per_block;     /* most threads of a block: 1024 */
+    int schedulers_per_sm;     /* sub-partitions: 4 */
+    int registers_per_sm;      /* 65536 */
+    int register_unit;         /* registers are given to a warp in units of this many: 256 */
+    int registers_per_thread;  /* most: 255 */
+    int shared_per_sm_bytes;
+    int shared_per_block_bytes;          /* most, with opt-in, without the reserve */
+    int shared_unit_bytes;
+    int shared_reserved_bytes;           /* taken from each block by the driver */
+    int barriers_per_sm;                 /* named barriers; 0: no such limit known */
+    int l1_wavefront_bytes;              /* shared memory moves 128 bytes a cycle and SM */
+    const int *carveouts_bytes;          /* shared-memory configurations, ascending */
+    size_t carveout_count;
+} ridge_arch;
+
+typedef struct ridge_chip {
+    const char *id;            /* "h200": what --gpu takes */
+    const char *name;          /* "NVIDIA H200" as the driver reports it */
+    const ridge_arch *arch;
+    int sm_count;
+    double sm_clock_hz;        /* boost */
+    double l2_bytes;
+    double dram_bytes;         /* capacity */
+    double dram_bytes_per_s;
+    /* Dense peaks, FLOP/s or op/s; NAN when unknown. */
+    double fp64_flop_per_s, fp32_flop_per_s;
+    double fp64_tensor_flop_per_s, tf32_flop_per_s, fp16_flop_per_s, bf16_flop_per_s;
+    double fp8_flop_per_s, int8_op_per_s, fp4_flop_per_s;
+    const char *source;        /* where the numbers come from, one line */
+} ridge_chip;
+
+size_t ridge_arch_count(void);
+const ridge_arch *ridge_arch_at(size_t index);
+/* The row of a compute capability; NULL when unknown. */
+const ridge_arch *ridge_arch_find(int major, int minor);
+
+size_t ridge_chip_count(void);
+const ridge_chip *ridge_chip_at(size_t index);
+/* By id or by name, ignoring case, spaces, '-' and an "NVIDIA " in front; NULL when unknown. */
+const ridge_chip *ridge_chip_find(const char *name);
+
+/* What one launch asks for. */
+typedef struct ridge_launch {
+    int threads_per_block;
+    int registers_per_thread;
+    int shared_bytes;          /* static + dynamic, without the driver's reserve */
+    int barriers;              /* named barriers a block uses; 0 when unknown */
+    int shared_per_sm_bytes;   /* carve-out in force; 0: the largest of the chip */
+} ridge_launch;
+
+typedef enum ridge_limiter {
+    RIDGE_LIMIT_WARPS = 1 << 0,
+    RIDGE_LIMIT_BLOCKS = 1 << 1,
+    RIDGE_LIMIT_REGISTERS = 1 << 2,
+    RIDGE_LIMIT_SHARED = 1 << 3,
+    RIDGE_LIMIT_BARRIERS = 1 << 4,
+} ridge_limiter;
+
+typedef struct ridge_occupancy {
+    int blocks_per_sm;         /* resident; 0: the launch fails */
+    int warps_per_block;
+    int warps_per_sm;          /* resident */
+    double occupancy_frac;     /* warps_per_sm / the chip's */
+    unsigned limiters;         /* every ridge_limiter equal to the minimum */
+    /* Blocks an SM each resource alone would allow; INT_MAX: no limit. */
+    int limit_warps, limit_blocks, limit_registers, limit_shared, limit_barriers;
+} ridge_occupancy;
+
+/* Blocks per SM by all limiters, as the driver computes it (specification: cuda_occupancy.h and
+ * cuOccupancyMaxActiveBlocksPerMultiprocessor, 53,932 of 53,932 answers of an H200 equal).
+ * RIDGE_ERR_INVALID_ARGUMENT for threads_per_block < 1 or negative numbers. A launch the chip
+ * cannot run is no error: blocks_per_sm is 0 and limiters names the reason. */
+ridge_status ridge_occupancy_of(const ridge_arch *arch, const ridge_launch *launch,
+                                ridge_occupancy *out, ridge_error *err);
+
+/* One step of the staircase: the most a block may use for so many blocks an SM. */
+typedef struct ridge_occupancy_step {
+    int blocks_per_sm;
+    int warps_per_sm;
+    int largest_shared_bytes;         /* static + dynamic a block may use; -1: not even 0 */
+    int largest_registers_per_thread; /* a thread may use; 0: not even the smallest */
+} ridge_occupancy_step;
+
+/* The staircase of a launch for 1, 2, ... blocks an SM, until warps, blocks or barriers end it.
+ * Fills at most capacity steps and returns how many there are in all. */
+size_t ridge_occupancy_staircase(const ridge_arch *arch, const ridge_launch *launch,
+                                 ridge_occupancy_step *steps, size_t capacity);
+
+/* Bytes that must be in flight per SM to keep device memory busy (Little's law): latency times
+ * the SM's share of the bandwidth. latency_cycles is in SM cycles (600 to 800 measured). */
+double ridge_bytes_in_flight_per_sm(double dram_bytes_per_s, double sm_clock_hz, int sm_count,
+                                    double latency_cycles);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
