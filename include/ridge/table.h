@@ -75,6 +75,7 @@ char *ridge_number_text(double value, ridge_unit unit, char *buffer, size_t size
  * infinities are written as null, invalid UTF-8 as U+FFFD. Numbers read back bit for bit. */
 typedef struct ridge_json ridge_json;
 
+/* NULL when out of memory: then the output has failed and all other calls do nothing. */
 ridge_json *ridge_json_create(ridge_output *output);
 void ridge_json_free(ridge_json *json); /* ends the document with a newline */
 /* key is NULL inside arrays and for the top value. */
@@ -108,7 +109,8 @@ typedef struct ridge_column {
 
 typedef struct ridge_table ridge_table;
 
-/* columns is borrowed. NULL when out of memory; all other calls accept NULL and do nothing. */
+/* columns is borrowed. NULL when out of memory; all other calls accept NULL and do nothing, but
+ * writing NULL or an incomplete table lets the output fail, so one check at its end is enough. */
 ridge_table *ridge_table_create(const ridge_column *columns, size_t column_count);
 void ridge_table_free(ridge_table *table);
 /* Cells are added in order; a row is complete after column_count cells. Text is copied. */
