@@ -68,8 +68,8 @@ typedef struct ridge_instruction {
     uint64_t executed;          /* by warps */
     uint64_t threads, threads_on;            /* executed by threads; predicated on */
     uint64_t samples, samples_not_issued;
-    uint64_t stalls[RIDGE_STALL_COUNT];             /* samples by reason */
-    uint64_t stalls_not_issued[RIDGE_STALL_COUNT];
+    uint32_t stalls[RIDGE_STALL_COUNT];             /* samples by reason */
+    uint32_t stalls_not_issued[RIDGE_STALL_COUNT];  /* of cycles in which nothing was issued */
     uint64_t wavefronts, wavefronts_ideal;          /* shared memory */
     uint64_t sectors, sectors_ideal;                /* L2, global */
     uint64_t local_sectors;

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Results of a native report: one kernel launch, range, command list or graph, with its metrics.
+ * Metrics keep a slice of the file; their instances are decoded when somebody asks.
+ *
+ * Kernel results are known field by field. The other three kinds carry the same metric messages,
+ * under a field number that docs/formats/ncu-rep.md derives; find_metric_field() finds it. */
+#include <math.h>
+#include <string.h>
+
+#include "report/ncu/ncu_internal.h"
+
+void ncu_value_read(ridge_slice message, ridge_value *out)
+{
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+
+    memset(out, 0, sizeof(*out));
+    while (ridge_field_next(&cursor, &field)) {
+        switch (field.number) {
+        case NCU_VALUE_TEXT:
+            if (field.wire != RIDGE_WIRE_BYTES)
+                break;
+            out->kind = RIDGE_VALUE_TEXT;
+            out->text = (const char *)field.bytes.data;
+            out->text_length = field.bytes.size;
+            break;
+        case NCU_VALUE_FLOAT:
+        case NCU_VALUE_DOUBLE:
+            if (field.wire != RIDGE_WIRE_FIXED32 && field.wire != RIDGE_WIRE_FIXED64)
+                break;
+            out->kind = RIDGE_VALUE_NUMBER;
+            out->number = ridge_field_double(&field);
+            break;
+        case NCU_VALUE_UINT32:
+        case NCU_VALUE_UINT64:
+            if (field.wire != RIDGE_WIRE_VARINT)
+                break;
+            out->kind = RIDGE_VALUE_COUNT;
+            out->count = field.value;
+            out->number = (double)field.value;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* What add_metric() found out. */
+enum outcome { DONE, MALFORMED, OUT_OF_MEMORY };
+
+static enum outcome add_metric(ridge_kernel *kernel, ridge_slice message, size_t *unknown_names)
+{
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+    uint64_t name_id = 0;
+    ridge_value value;
+    size_t instance_count = 0;
+    struct report_metric *metric;
+
+    memset(&value, 0, sizeof(value));
+    while (ridge_field_next(&cursor, &field)) {
+        if (field.number == NCU_METRIC_INSTANCE && field.wire == RIDGE_WIRE_BYTES)
+            instance_count++;
+        else if (field.number == NCU_METRIC_NAME && field.wire == RIDGE_WIRE_VARINT)
+            name_id = field.value;
+        else if (field.number == NCU_METRIC_VALUE && field.wire == RIDGE_WIRE_BYTES)
+            ncu_value_read(field.bytes, &value);
+    }
+    if (cursor.failed)
+        return MALFORMED;
+    if (name_id >= kernel->report->name_count) {
+        ++*unknown_names;
+        return DONE;
+    }
+    if (!report_add_metric(kernel, (uint32_t)name_id, &metric))
+        return OUT_OF_MEMORY;
+    metric->value = value;
+    metric->instance_count = instance_count;
+    metric->data = message;
+    return DONE;
+}
+
+enum rule_field {
+    RULE_ID = 1,
+    RULE_NAME = 2,
+    RULE_BODY = 3,
+    RULE_SECTION = 4,
+    BODY_ITEM = 1,
+    ITEM_MESSAGE = 1,
+    ITEM_SPEEDUP = 10,
+    MESSAGE_TEXT = 1,
+    MESSAGE_TYPE = 2,
+    MESSAGE_TITLE = 4,
+    SPEEDUP_SCOPE = 1, /* 0 global, 1 local */
+    SPEEDUP_PERCENT = 2
+};
+
+static bool text_field(ridge_report *report, const ridge_field *field, const char **text)
+{
+    if (field->wire != RIDGE_WIRE_BYTES || field->bytes.size == 0)
+        return true;
+    *text = report_copy(report, field->bytes);
+    return *text != NULL;
+}
+
+static bool read_rule_message(ridge_report *report, ridge_slice message, ridge_rule *out)
+{
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+
+    while (ridge_field_next(&cursor, &field)) {
+        if (field.number == MESSAGE_TYPE && field.wire == RIDGE_WIRE_VARINT)
+            out->type = (int)(field.value & 0xff);
+        if (field.number == MESSAGE_TEXT && !text_field(report, &field, &out->message))
+            return false;
+        if (field.number == MESSAGE_TITLE && !text_field(report, &field, &out->title))
+            return false;
+    }
+    return true;
+}
+
+/* The first message with a text and the first speed-up of a rule's body. */
+static bool read_rule_body(ridge_report *report, ridge_slice body, ridge_rule *out)
+{
+    ridge_cursor items = ridge_cursor_of(body);
+    ridge_field item;
+
+    while (ridge_field_next(&items, &item)) {
+        ridge_cursor cursor = ridge_cursor_of(item.bytes);
+        ridge_field field;
+
+        if (item.number != BODY_ITEM || item.wire != RIDGE_WIRE_BYTES)
+            continue;
+        while (ridge_field_next(&cursor, &field)) {
+            if (field.wire != RIDGE_WIRE_BYTES)
+                continue;
+            if (field.number == ITEM_MESSAGE && out->message == NULL &&
+                !read_rule_message(report, field.bytes, out))
+                return false;
+            if (field.number == ITEM_SPEEDUP && isnan(out->speedup_frac)) {
+                ridge_cursor inner = ridge_cursor_of(field.bytes);
+                ridge_field part;
+
+                out->speedup_is_global = 1;
+                while (ridge_field_next(&inner, &part)) {
+                    if (part.number == SPEEDUP_SCOPE && part.wire == RIDGE_WIRE_VARINT)
+                        out->speedup_is_global = part.value == 0;
+                    if (part.number == SPEEDUP_PERCENT)
+                        out->speedup_frac = ridge_field_double(&part) / 100;
+                }
+            }
+        }
+    }
+    return true;
+}
+
+static bool read_rule(ridge_report *report, ridge_slice message, ridge_rule *out)
+{
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+    bool enough_memory = true;
+
+    memset(out, 0, sizeof(*out));
+    out->type = -1;
+    out->speedup_frac = NAN;
+    out->speedup_is_global = -1;
+    while (enough_memory && ridge_field_next(&cursor, &field)) {
+        if (field.number == RULE_ID)
+            enough_memory = text_field(report, &field, &out->id);
+        else if (field.number == RULE_NAME)
+            enough_memory = text_field(report, &field, &out->name);
+        else if (field.number == RULE_SECTION)
+            enough_memory = text_field(report, &field, &out->section);
+        else if (field.number == RULE_BODY && field.wire == RIDGE_WIRE_BYTES)
+            enough_memory = read_rule_body(report, field.bytes, out);
+    }
+    return enough_memory;
+}
+
+static void read_extent(ridge_slice message, uint64_t extent[3])
+{
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+
+    while (ridge_field_next(&cursor, &field))
+        if (field.wire == RIDGE_WIRE_VARINT && field.number >= 1 && field.number <= 3)
+            extent[field.number - 1] = field.value;
+}
+
+/* {requested lock, locked in effect}: 0 is no lock. */
+static int read_clocks(ridge_slice message)
+{
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+    int locked = -1;
+
+    while (ridge_field_next(&cursor, &field))
+        if (field.number == 2 && field.wire == RIDGE_WIRE_VARINT)
+            locked = field.value != 0;
+    return locked;
+}
+
+/* Names, launch and links of a kernel result: every field but the metrics. */
+static bool read_kernel_field(ridge_kernel *kernel, const ridge_field *field)
+{
+    ridge_report *const report = kernel->report;
+    ridge_kernel_info *const info = &kernel->info;
+    const char **text = NULL;
+
+    if (field->wire == RIDGE_WIRE_VARINT) {
+        if (field->number == NCU_RESULT_CONTEXT)
+            info->context_id = field->value;
+        else if (field->number == NCU_RESULT_STREAM)
+            info->stream_id = field->value;
+        return true;
+    }
+    if (field->wire != RIDGE_WIRE_BYTES)
+        return true;
+    switch (field->number) {
+    case NCU_RESULT_MANGLED_NAME:
+        text = &info->mangled_name;
+        break;
+    case NCU_RESULT_FUNCTION_NAME:
+        text = &info->name;
+        break;
+    case NCU_RESULT_DEMANGLED_NAME:
+    case NCU_RESULT_RENAMED:
+        text = &info->demangled_name;
+        break;
+    case NCU_RESULT_GRID:
+        read_extent(field->bytes, info->grid);
+        break;
+    case NCU_RESULT_BLOCK:
+        read_extent(field->bytes, info->block);
+        break;
+    case NCU_RESULT_CLOCKS:
+        info->clocks_locked = read_clocks(field->bytes);
+        break;
+    case NCU_RESULT_SOURCE: {
+        ridge_cursor cursor = ridge_cursor_of(field->bytes);
+        ridge_field part;
+
+        while (ridge_field_next(&cursor, &part))
+            if (part.number == 1 && part.wire == RIDGE_WIRE_VARINT) {
+                kernel->module_reference = part.value;
+                kernel->has_module = true;
+            }
+        break;
+    }
+    case NCU_RESULT_RULE:
+        if (!report_grow(&report->arena, &kernel->rules, info->rule_count,
+                         &kernel->rule_capacity, sizeof(kernel->rules[0])))
+            return false;
+        return read_rule(report, field->bytes, &kernel->rules[info->rule_count++]);
+    default:
+        break;
+    }
+    if (text != NULL && field->bytes.size > 0) {
+        const char *const copy = report_copy(report, field->bytes);
+
+        if (copy == NULL)
+            return false;
+        *text = copy;
+    }
+    return true;
+}
+
+/* True when a message looks like a metric: a name id in the table, then a value or instances. */
+static bool looks_like_metric(const ridge_report *report, ridge_slice message)
+{
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+    bool has_name = false, has_value = false;
+
+    while (ridge_field_next(&cursor, &field)) {
+        if (field.number == NCU_METRIC_NAME)
+            has_name = field.wire == RIDGE_WIRE_VARINT && field.value < report->name_count;
+        else if (field.number == NCU_METRIC_VALUE || field.number == NCU_METRIC_INSTANCE)
+            has_value = field.wire == RIDGE_WIRE_BYTES;
+    }
+    return !cursor.failed && has_name && has_value;
+}
+
+/* The number of the field that holds most metrics; NCU_RESULT_METRIC when none does. */
+static uint32_t find_metric_field(const ridge_report *report, ridge_slice message)
+{
+    enum { FIELDS = 64 };
+    size_t count[FIELDS] = {0};
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+    uint32_t best = NCU_RESULT_METRIC;
+    uint32_t i;
+
+    while (ridge_field_next(&cursor, &field))
+        if (field.number < FIELDS && field.wire == RIDGE_WIRE_BYTES &&
+            looks_like_metric(report, field.bytes))
+            count[field.number]++;
+    for (i = 0; i < FIELDS; i++)
+        if (count[i] > count[best])
+            best = i;
+    return best;
+}
+
+static const char *const kind_name[] = {"kernel", "range", "command list", "graph"};
+
+bool ncu_result_read(ridge_report *report, ridge_slice message, ridge_result_kind kind)
+{
+    const uint32_t metric_field = kind == RIDGE_RESULT_KERNEL
+                                      ? (uint32_t)NCU_RESULT_METRIC
+                                      : find_metric_field(report, message);
+    const size_t offset = ncu_offset(report, message);
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+    ridge_kernel *kernel;
+    size_t unknown_names = 0, malformed = 0;
+    bool enough_memory = report_add_kernel(report, &kernel);
+
+    if (!enough_memory)
+        return false;
+    kernel->info.kind = kind;
+    if (kind != RIDGE_RESULT_KERNEL)
+        kernel->info.name = kind_name[kind];
+    while (enough_memory && ridge_field_next(&cursor, &field)) {
+        if (field.number == metric_field && field.wire == RIDGE_WIRE_BYTES) {
+            const enum outcome outcome = add_metric(kernel, field.bytes, &unknown_names);
+
+            malformed += outcome == MALFORMED;
+            enough_memory = outcome != OUT_OF_MEMORY;
+        } else if (kind == RIDGE_RESULT_KERNEL) {
+            enough_memory = read_kernel_field(kernel, &field);
+        }
+    }
+    if (cursor.failed) {
+        report_warn(report, "offset %zu: the %s result is malformed, left out", offset,
+                    kind_name[kind]);
+        report->kernel_count--;
+        return enough_memory;
+    }
+    if (unknown_names > 0)
+        report_warn(report,
+                    "offset %zu: %zu metrics refer to a name beyond the %zu in the string table",
+                    offset, unknown_names, report->name_count);
+    if (malformed > 0)
+        report_warn(report, "offset %zu: %zu malformed metrics, left out", offset, malformed);
+    return enough_memory;
+}
+
+/* -- instances ------------------------------------------------------------------------------- */
+
+ridge_instances ridge_instances_of(const ridge_metric *metric)
+{
+    const uint8_t *const begin = metric->data;
+    const ridge_instances instances = {begin, begin != NULL ? begin + metric->data_bytes : NULL};
+
+    return instances;
+}
+
+bool ridge_instances_next(ridge_instances *instances, ridge_instance *out)
+{
+    const uint8_t *const position = instances->position;
+    const uint8_t *const end = instances->end;
+    ridge_cursor cursor;
+    ridge_field field;
+
+    memset(out, 0, sizeof(*out));
+    if (position == end)
+        return false;
+    cursor = ridge_cursor_at(position, (size_t)(end - position));
+    while (ridge_field_next(&cursor, &field)) {
+        enum instance_field { INSTANCE_ID = 1, INSTANCE_VALUE = 2 };
+        ridge_cursor inner;
+        ridge_field part;
+
+        if (field.number != NCU_METRIC_INSTANCE || field.wire != RIDGE_WIRE_BYTES)
+            continue;
+        inner = ridge_cursor_of(field.bytes);
+        while (ridge_field_next(&inner, &part))
+            if (part.wire == RIDGE_WIRE_BYTES && part.number == INSTANCE_ID)
+                ncu_value_read(part.bytes, &out->id);
+            else if (part.wire == RIDGE_WIRE_BYTES && part.number == INSTANCE_VALUE)
+                ncu_value_read(part.bytes, &out->value);
+        instances->position = cursor.position;
+        return true;
+    }
+    instances->position = end;
+    return false;
+}

@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A report in memory: names, kernels, metrics and modules as the readers of src/report/ncu and
+ * src/report/csv fill them, and the getters of include/ridge/report.h.
+ *
+ * A kernel finds a metric in two steps: the name in one hash table of the report, then the metric
+ * in a dense table of the kernel, since all kernels of a report share their names. */
+#include "report/report_internal.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/units.h"
+
+/* -- filling --------------------------------------------------------------------------------- */
+
+bool report_grow(ridge_arena *arena, void *array, size_t count, size_t *capacity, size_t size)
+{
+    void *old;
+    void *bigger;
+    size_t bigger_capacity;
+
+    if (count < *capacity)
+        return true;
+    bigger_capacity = *capacity == 0 ? 8 : *capacity * 2;
+    bigger = ridge_alloc_array(arena, bigger_capacity, size);
+    if (bigger == NULL)
+        return false;
+    memcpy(&old, array, sizeof(old)); /* array is the address of a pointer of any type */
+    if (count > 0)
+        memcpy(bigger, old, count * size);
+    memcpy(array, &bigger, sizeof(bigger));
+    *capacity = bigger_capacity;
+    return true;
+}
+
+void report_warn(ridge_report *report, const char *format, ...)
+{
+    ridge_error line;
+    char text[sizeof(line.text)];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    ridge_fail(&line, RIDGE_ERR_FORMAT, "%s", text); /* takes control characters out */
+    if (report->warning_count < REPORT_WARNINGS) {
+        const char *const copy = ridge_alloc_text(&report->arena, line.text, strlen(line.text));
+
+        report->warnings[report->warning_count] = copy != NULL ? copy : "out of memory";
+    }
+    report->warning_count++;
+}
+
+static size_t hash_of(const char *name, size_t length)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    size_t i;
+
+    for (i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 1099511628211u;
+    return (size_t)(hash ^ (hash >> 32));
+}
+
+/* The slot of a name, or the empty one where it belongs. There is always an empty one. */
+static size_t slot_of(const ridge_report *report, const char *name, size_t length)
+{
+    const size_t mask = report->name_slot_count - 1;
+    size_t slot = hash_of(name, length) & mask;
+
+    while (report->name_slots[slot] != 0) {
+        const char *const other = report->names[report->name_slots[slot] - 1];
+
+        if (strncmp(other, name, length) == 0 && other[length] == '\0')
+            break;
+        slot = (slot + 1) & mask;
+    }
+    return slot;
+}
+
+/* Keeps the hash table at most half full. */
+static bool make_slots(ridge_report *report)
+{
+    size_t slot_count = report->name_slot_count == 0 ? 1024 : report->name_slot_count;
+    size_t i;
+
+    while (slot_count / 2 < report->name_count + 1)
+        slot_count *= 2;
+    if (slot_count == report->name_slot_count)
+        return true;
+    report->name_slots = ridge_alloc_array(&report->arena, slot_count, sizeof(uint32_t));
+    if (report->name_slots == NULL) {
+        report->name_slot_count = 0;
+        return false;
+    }
+    report->name_slot_count = slot_count;
+    for (i = 0; i < report->name_count; i++) {
+        const size_t slot = slot_of(report, report->names[i], strlen(report->names[i]));
+
+        if (report->name_slots[slot] == 0) /* the first of equal names keeps the slot */
+            report->name_slots[slot] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+bool report_add_name(ridge_report *report, ridge_slice name)
+{
+    size_t slot;
+    const char *copy;
+
+    if (report->name_count >= UINT32_MAX - 1 || !make_slots(report) ||
+        !report_grow(&report->arena, &report->names, report->name_count, &report->name_capacity,
+                     sizeof(report->names[0])))
+        return false;
+    copy = ridge_alloc_text(&report->arena, (const char *)name.data, name.size);
+    if (copy == NULL)
+        return false;
+    report->names[report->name_count++] = copy;
+    slot = slot_of(report, copy, strlen(copy));
+    if (report->name_slots[slot] == 0)
+        report->name_slots[slot] = (uint32_t)report->name_count;
+    return true;
+}
+
+bool report_intern_name(ridge_report *report, const char *name, size_t length, uint32_t *index)
+{
+    const ridge_slice slice = {(const uint8_t *)name, length};
+
+    if (report->name_slot_count > 0) {
+        const size_t slot = slot_of(report, name, length);
+
+        if (report->name_slots[slot] != 0) {
+            *index = report->name_slots[slot] - 1;
+            return true;
+        }
+    }
+    *index = (uint32_t)report->name_count;
+    return report_add_name(report, slice);
+}
+
+bool report_add_kernel(ridge_report *report, ridge_kernel **out)
+{
+    ridge_kernel *kernel;
+
+    if (!report_grow(&report->arena, &report->kernels, report->kernel_count,
+                     &report->kernel_capacity, sizeof(report->kernels[0])))
+        return false;
+    kernel = &report->kernels[report->kernel_count];
+    memset(kernel, 0, sizeof(*kernel));
+    kernel->report = report;
+    kernel->info.index = report->kernel_count++;
+    kernel->info.name = "?";
+    kernel->info.duration_ns = NAN;
+    kernel->info.clocks_locked = -1;
+    *out = kernel;
+    return true;
+}
+
+/* The slot of a kernel's metric, or the empty one where it belongs. */
+static size_t metric_slot_of(const ridge_kernel *kernel, uint32_t name_index)
+{
+    const size_t mask = kernel->metric_slot_count - 1;
+    size_t slot = (name_index * 2654435761u >> 7) & mask; /* Knuth's multiplicative hash */
+
+    while (kernel->metric_slots[slot] != 0 &&
+           kernel->metrics[kernel->metric_slots[slot] - 1].name_index != name_index)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+/* Keeps the hash table at most half full. */
+static bool make_metric_slots(ridge_kernel *kernel)
+{
+    size_t slot_count = kernel->metric_slot_count == 0 ? 16 : kernel->metric_slot_count;
+    size_t i;
+
+    while (slot_count / 2 < kernel->info.metric_count + 1)
+        slot_count *= 2;
+    if (slot_count == kernel->metric_slot_count)
+        return true;
+    kernel->metric_slots =
+        ridge_alloc_array(&kernel->report->arena, slot_count, sizeof(uint32_t));
+    kernel->metric_slot_count = kernel->metric_slots != NULL ? slot_count : 0;
+    if (kernel->metric_slots == NULL)
+        return false;
+    for (i = 0; i < kernel->info.metric_count; i++)
+        kernel->metric_slots[metric_slot_of(kernel, kernel->metrics[i].name_index)] =
+            (uint32_t)i + 1;
+    return true;
+}
+
+bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_metric **out)
+{
+    struct report_metric *metric;
+    size_t slot;
+
+    if (!make_metric_slots(kernel))
+        return false;
+    slot = metric_slot_of(kernel, name_index);
+    if (kernel->metric_slots[slot] != 0) {
+        metric = &kernel->metrics[kernel->metric_slots[slot] - 1];
+    } else {
+        if (!report_grow(&kernel->report->arena, &kernel->metrics, kernel->info.metric_count,
+                         &kernel->metric_capacity, sizeof(kernel->metrics[0])))
+            return false;
+        metric = &kernel->metrics[kernel->info.metric_count++];
+        kernel->metric_slots[slot] = (uint32_t)kernel->info.metric_count;
+    }
+    memset(metric, 0, sizeof(*metric));
+    metric->name_index = name_index;
+    *out = metric;
+    return true;
+}
+
+const char *report_copy(ridge_report *report, ridge_slice text)
+{
+    return text.size == 0 ? NULL
+                          : ridge_alloc_text(&report->arena, (const char *)text.data, text.size);
+}
+
+/* An aggregate that is a small whole number, else the fallback. */
+static int small_number(const ridge_kernel *kernel, const char *name, int fallback)
+{
+    double value;
+
+    if (!ridge_kernel_number(kernel, name, &value) || !(value >= 0 && value <= 1e6))
+        return fallback;
+    return (int)value;
+}
+
+static void fill_extent(const ridge_kernel *kernel, const char *prefix, uint64_t extent[3])
+{
+    size_t i;
+
+    for (i = 0; i < 3; i++) {
+        char name[48];
+        ridge_metric metric;
+
+        snprintf(name, sizeof(name), "launch__%s_dim_%c", prefix, (char)('x' + (int)i));
+        if (ridge_kernel_metric(kernel, name, &metric) &&
+            metric.value.kind == RIDGE_VALUE_COUNT)
+            extent[i] = metric.value.count;
+    }
+}
+
+void report_finish_kernel(ridge_kernel *kernel)
+{
+    ridge_report *const report = kernel->report;
+    ridge_kernel_info *const info = &kernel->info;
+    ridge_metric metric;
+    double value;
+
+    if (info->gpu_name == NULL &&
+        ridge_kernel_metric(kernel, "device__attribute_display_name", &metric) &&
+        metric.value.kind == RIDGE_VALUE_TEXT && metric.value.text_length > 0)
+        info->gpu_name =
+            ridge_alloc_text(&report->arena, metric.value.text, metric.value.text_length);
+    if (info->gpu_name == NULL)
+        info->gpu_name = report->device_name;
+    if (info->cc_major == 0) {
+        info->cc_major = small_number(kernel, "device__attribute_compute_capability_major",
+                                      report->device_cc_major);
+        info->cc_minor = small_number(kernel, "device__attribute_compute_capability_minor",
+                                      report->device_cc_minor);
+    }
+    if (info->cc_major == 0) {
+        const ridge_module *const module = ridge_kernel_module(kernel);
+
+        if (module != NULL) {
+            info->cc_major = module->cc_major;
+            info->cc_minor = module->cc_minor;
+        }
+    }
+    info->sm_count = small_number(kernel, "device__attribute_multiprocessor_count",
+                                  small_number(kernel, "launch__sm_count",
+                                               report->device_sm_count));
+    if (info->grid[0] == 0)
+        fill_extent(kernel, "grid", info->grid);
+    if (info->block[0] == 0)
+        fill_extent(kernel, "block", info->block);
+    if (ridge_kernel_number(kernel, "gpu__time_duration.sum", &value) ||
+        ridge_kernel_number(kernel, "gpu__time_duration.avg", &value))
+        info->duration_ns = value;
+}
+
+/* -- opening --------------------------------------------------------------------------------- */
+
+static ridge_status report_create(const char *name, ridge_report **out, ridge_error *err)
+{
+    ridge_report *const report = ridge_calloc(1, sizeof(*report));
+
+    if (report == NULL)
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    ridge_arena_init(&report->arena);
+    report->name = ridge_alloc_text(&report->arena, name, strlen(name));
+    if (report->name == NULL) {
+        ridge_report_free(report);
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    }
+    *out = report;
+    return RIDGE_OK;
+}
+
+/* Unpacks and reads report->file. */
+static ridge_status report_load(ridge_report *report, ridge_error *err)
+{
+    const size_t packed_bytes = report->file.bytes.size;
+    size_t largest_bytes = REPORT_UNPACKED_LEAST;
+    ridge_status status;
+
+    if (packed_bytes > largest_bytes / REPORT_UNPACKED_FACTOR)
+        largest_bytes = packed_bytes <= SIZE_MAX / REPORT_UNPACKED_FACTOR
+                            ? packed_bytes * REPORT_UNPACKED_FACTOR
+                            : SIZE_MAX;
+    if (packed_bytes == 0)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "the file is empty, expected a report");
+    status = ridge_file_unpack(&report->file, report->name, largest_bytes, err);
+    if (status != RIDGE_OK)
+        return status;
+    if (csv_report_recognise(report->file.bytes))
+        status = csv_report_read(report, report->file.bytes, err);
+    else
+        status = ncu_report_read(report, report->file.bytes, err);
+    if (status != RIDGE_OK)
+        return status;
+    if (report->kernel_count == 0)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "the report holds no kernel result%s%s",
+                          report->warning_count > 0 ? ": " : "",
+                          report->warning_count > 0 ? report->warnings[0] : "");
+    return RIDGE_OK;
+}
+
+ridge_status ridge_report_open(const char *path, ridge_report **out, ridge_error *err)
+{
+    ridge_report *report = NULL;
+    ridge_status status;
+
+    *out = NULL;
+    status = report_create(path, &report, err);
+    if (status != RIDGE_OK)
+        return status;
+    status = ridge_file_open(path, &report->file, err);
+    if (status == RIDGE_OK)
+        status = report_load(report, err);
+    if (status != RIDGE_OK) {
+        ridge_report_free(report);
+        return status;
+    }
+    *out = report;
+    return RIDGE_OK;
+}
+
+ridge_status ridge_report_read(const void *data, size_t size_bytes, const char *name,
+                               ridge_report **out, ridge_error *err)
+{
+    ridge_report *report = NULL;
+    ridge_status status;
+
+    *out = NULL;
+    status = report_create(name, &report, err);
+    if (status != RIDGE_OK)
+        return status;
+    report->file.bytes.data = data;
+    report->file.bytes.size = size_bytes;
+    status = report_load(report, err);
+    if (status != RIDGE_OK) {
+        ridge_report_free(report);
+        return status;
+    }
+    *out = report;
+    return RIDGE_OK;
+}
+
+void ridge_report_free(ridge_report *report)
+{
+    if (report == NULL)
+        return;
+    ridge_file_release(&report->file);
+    ridge_arena_release(&report->arena);
+    ridge_free(report);
+}
+
+/* -- getters --------------------------------------------------------------------------------- */
+
+size_t ridge_report_warning_count(const ridge_report *report)
+{
+    return report->warning_count;
+}
+
+const char *ridge_report_warning(const ridge_report *report, size_t index)
+{
+    if (index >= report->warning_count)
+        return NULL;
+    return index < REPORT_WARNINGS ? report->warnings[index] : "further damage not listed";
+}
+
+const ridge_session *ridge_report_session(const ridge_report *report)
+{
+    return &report->session;
+}
+
+size_t ridge_report_kernel_count(const ridge_report *report)
+{
+    return report->kernel_count;
+}
+
+const ridge_kernel *ridge_report_kernel(const ridge_report *report, size_t index)
+{
+    return index < report->kernel_count ? &report->kernels[index] : NULL;
+}
+
+const ridge_kernel_info *ridge_kernel_get_info(const ridge_kernel *kernel)
+{
+    return &kernel->info;
+}
+
+bool ridge_kernel_metric_at(const ridge_kernel *kernel, size_t index, ridge_metric *out)
+{
+    const struct report_metric *metric;
+
+    memset(out, 0, sizeof(*out));
+    if (index >= kernel->info.metric_count)
+        return false;
+    metric = &kernel->metrics[index];
+    out->name = kernel->report->names[metric->name_index];
+    out->unit = ridge_metric_unit(out->name);
+    out->value = metric->value;
+    out->instance_count = metric->instance_count;
+    out->data = metric->data.data;
+    out->data_bytes = metric->data.size;
+    return true;
+}
+
+/* The metric of a name; NULL: none. */
+static const struct report_metric *find_metric(const ridge_kernel *kernel, const char *name)
+{
+    const ridge_report *const report = kernel->report;
+    size_t slot;
+
+    if (report->name_slot_count == 0 || kernel->metric_slot_count == 0)
+        return NULL;
+    slot = slot_of(report, name, strlen(name));
+    if (report->name_slots[slot] == 0)
+        return NULL;
+    slot = metric_slot_of(kernel, report->name_slots[slot] - 1);
+    return kernel->metric_slots[slot] != 0 ? &kernel->metrics[kernel->metric_slots[slot] - 1]
+                                           : NULL;
+}
+
+bool ridge_kernel_metric(const ridge_kernel *kernel, const char *name, ridge_metric *out)
+{
+    const struct report_metric *const metric = find_metric(kernel, name);
+
+    if (metric == NULL) {
+        memset(out, 0, sizeof(*out));
+        return false;
+    }
+    return ridge_kernel_metric_at(kernel, (size_t)(metric - kernel->metrics), out);
+}
+
+bool ridge_kernel_number(const ridge_kernel *kernel, const char *name, double *out)
+{
+    const struct report_metric *const metric = find_metric(kernel, name);
+
+    if (metric == NULL || (metric->value.kind != RIDGE_VALUE_NUMBER &&
+                           metric->value.kind != RIDGE_VALUE_COUNT))
+        return false;
+    *out = metric->value.number;
+    return true;
+}
+
+bool ridge_kernel_rule_at(const ridge_kernel *kernel, size_t index, ridge_rule *out)
+{
+    if (index >= kernel->info.rule_count) {
+        memset(out, 0, sizeof(*out));
+        return false;
+    }
+    *out = kernel->rules[index];
+    return true;
+}
+
+size_t ridge_report_module_count(const ridge_report *report)
+{
+    return report->module_count;
+}
+
+const ridge_module *ridge_report_module(const ridge_report *report, size_t index)
+{
+    return index < report->module_count ? &report->modules[index].shown : NULL;
+}
+
+static const struct report_module *module_of(const ridge_kernel *kernel)
+{
+    const ridge_report *const report = kernel->report;
+    size_t i;
+
+    if (!kernel->has_module)
+        return NULL;
+    for (i = 0; i < report->module_count; i++)
+        if (report->modules[i].shown.reference == kernel->module_reference)
+            return &report->modules[i];
+    return NULL;
+}
+
+const ridge_module *ridge_kernel_module(const ridge_kernel *kernel)
+{
+    const struct report_module *const module = module_of(kernel);
+
+    return module != NULL ? &module->shown : NULL;
+}
+
+bool ridge_kernel_code_address(const ridge_kernel *kernel, uint64_t *address)
+{
+    const struct report_module *const module = module_of(kernel);
+    size_t i;
+
+    if (module == NULL || kernel->info.mangled_name == NULL)
+        return false;
+    for (i = 0; i < module->address_count; i++)
+        if (strcmp(module->addresses[i].function, kernel->info.mangled_name) == 0) {
+            *address = module->addresses[i].address;
+            return true;
+        }
+    return false;
+}
+
+const ridge_source_file *ridge_module_file(const ridge_module *module, const char *path)
+{
+    size_t i;
+
+    for (i = 0; i < module->file_count; i++)
+        if (strcmp(module->files[i].path, path) == 0)
+            return &module->files[i];
+    return NULL;
+}
+
+const char *ridge_source_line(const ridge_source_file *file, uint32_t line, size_t *length)
+{
+    const char *position = file->text;
+    const char *end;
+    const char *newline;
+
+    *length = 0;
+    if (position == NULL || line == 0)
+        return NULL;
+    end = position + file->text_bytes;
+    for (; line > 1; line--) {
+        newline = position < end ? memchr(position, '\n', (size_t)(end - position)) : NULL;
+        if (newline == NULL)
+            return NULL;
+        position = newline + 1;
+    }
+    if (position >= end)
+        return NULL;
+    newline = memchr(position, '\n', (size_t)(end - position));
+    *length = (size_t)((newline != NULL ? newline : end) - position);
+    if (*length > 0 && position[*length - 1] == '\r')
+        --*length;
+    return position;
+}
