@@ -42,9 +42,12 @@ static const struct name_unit launch_units[] = {
 };
 
 static const struct name_unit profiler_units[] = {
-    {"pmsampler_buffer_size_bytes", "byte"}, {"pmsampler_interval_time", "ns"},
-    {"pmsampler_interval_cycles", "cycle"},  {"pmsampler_merged_samples", "sample"},
-    {"pmsampler_dropped_samples", "sample"}, {"replayer_bytes_", "byte"},
+    {"pmsampler_buffer_size_bytes", "byte"},
+    {"pmsampler_interval_time", "ns"},
+    {"pmsampler_interval_cycles", "cycle"},
+    {"pmsampler_merged_samples", "sample"},
+    {"pmsampler_dropped_samples", "sample"},
+    {"replayer_bytes_", "byte"},
     {"replayer_passes", "pass"},
 };
 
@@ -157,16 +160,36 @@ static const struct known_word {
     const char *text;
     unsigned word;
 } known_words[] = {
-    {"ops", WORD_PLAIN},        {"per", WORD_PER},         {"ctas", WORD_BLOCK},
-    {"cgas", WORD_PLAIN},       {"inst", WORD_INST},       {"rate", WORD_PLAIN},
-    {"tags", WORD_PLAIN},       {"time", WORD_TIME},       {"warp", WORD_WARP},
-    {"bytes", WORD_BYTE},       {"l1tex", WORD_L1},        {"reads", WORD_PLAIN},
-    {"warps", WORD_WARP},       {"active", WORD_ACTIVE},   {"cycles", WORD_CYCLE},
-    {"sector", WORD_SECTOR},    {"thread", WORD_THREAD},   {"writes", WORD_PLAIN},
-    {"latency", WORD_LATENCY},  {"sectors", WORD_SECTOR},  {"stalled", WORD_STALLED},
-    {"targets", WORD_BRANCH},   {"threads", WORD_THREAD},  {"workids", WORD_PLAIN},
-    {"duration", WORD_TIME},    {"eligible", WORD_ACTIVE}, {"requests", WORD_REQUEST},
-    {"xbar2gcc", WORD_PLAIN},   {"conflicts", WORD_PLAIN}, {"throughput", WORD_PLAIN},
+    {"ops", WORD_PLAIN},
+    {"per", WORD_PER},
+    {"ctas", WORD_BLOCK},
+    {"cgas", WORD_PLAIN},
+    {"inst", WORD_INST},
+    {"rate", WORD_PLAIN},
+    {"tags", WORD_PLAIN},
+    {"time", WORD_TIME},
+    {"warp", WORD_WARP},
+    {"bytes", WORD_BYTE},
+    {"l1tex", WORD_L1},
+    {"reads", WORD_PLAIN},
+    {"warps", WORD_WARP},
+    {"active", WORD_ACTIVE},
+    {"cycles", WORD_CYCLE},
+    {"sector", WORD_SECTOR},
+    {"thread", WORD_THREAD},
+    {"writes", WORD_PLAIN},
+    {"latency", WORD_LATENCY},
+    {"sectors", WORD_SECTOR},
+    {"stalled", WORD_STALLED},
+    {"targets", WORD_BRANCH},
+    {"threads", WORD_THREAD},
+    {"workids", WORD_PLAIN},
+    {"duration", WORD_TIME},
+    {"eligible", WORD_ACTIVE},
+    {"requests", WORD_REQUEST},
+    {"xbar2gcc", WORD_PLAIN},
+    {"conflicts", WORD_PLAIN},
+    {"throughput", WORD_PLAIN},
     {"wavefronts", WORD_WAVEFRONT},
 };
 
@@ -206,15 +229,15 @@ static const struct base_unit thread = {"thread", "thread/s", "thread/cycle"};
 static const struct base_unit nanosecond = {"ns", "", "ns/cycle"};
 
 static const struct base_unit *const base_units[] = {
-    &plain, &byte, &cycle, &sector, NULL, &plain, &branch,
-    &inst,  &block, NULL,  &cycle,  &thread, &nanosecond,
+    &plain, &byte,  &cycle, &sector, NULL,    &plain,      &branch,
+    &inst,  &block, NULL,   &cycle,  &thread, &nanosecond,
 };
 
 struct counter {
-    const char *unit;  /* "lts" of lts__t_sectors: where it counts */
-    unsigned words;    /* before "per" */
-    unsigned per;      /* after it: smsp__average_data_bytes_per_sector */
-    const char *end;   /* the roll-up, or the terminating NUL */
+    const char *unit; /* "lts" of lts__t_sectors: where it counts */
+    unsigned words;   /* before "per" */
+    unsigned per;     /* after it: smsp__average_data_bytes_per_sector */
+    const char *end;  /* the roll-up, or the terminating NUL */
 };
 
 static struct counter read_counter(const char *name)
