@@ -142,6 +142,11 @@ static ridge_status out_of_memory(ridge_error *err)
     return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory while unpacking");
 }
 
+static ridge_status too_large(const sink *to, ridge_error *err)
+{
+    return ridge_fail(err, RIDGE_ERR_FORMAT, "unpacks to more than %zu bytes", to->largest);
+}
+
 /* Makes room for at least one more byte. */
 static ridge_status grow(sink *to, ridge_error *err)
 {
@@ -151,7 +156,7 @@ static ridge_status grow(sink *to, ridge_error *err)
     if (to->size < to->capacity)
         return RIDGE_OK;
     if (to->size > to->largest)
-        return ridge_fail(err, RIDGE_ERR_FORMAT, "unpacks to more than %zu bytes", to->largest);
+        return too_large(to, err);
     /* One byte more than allowed, to see whether something comes. */
     capacity = capacity > to->largest / 2 ? to->largest + 1 : capacity * 2;
     data = ridge_realloc_array(to->data, capacity, 1);
@@ -284,6 +289,8 @@ ridge_status ridge_file_unpack(ridge_file *file, const char *name, size_t larges
         status = unpack_gzip(file->bytes, &to, err);
     else
         return RIDGE_OK;
+    if (status == RIDGE_OK && to.size > to.largest)
+        status = too_large(&to, err);
     if (status != RIDGE_OK) {
         ridge_free(to.data);
         return status;

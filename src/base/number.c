@@ -87,6 +87,8 @@ static int decimals_of(double value, int most)
 
     if (value == 0)
         return 0;
+    if (isinf(value)) /* a percentage may get there */
+        return -1;
     snprintf(text, sizeof(text), "%.3e", value);
     exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
     if (exponent >= 15 || (exponent < -5 && most > 5))

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cases.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+static const ridge_column columns[] = {
+    {"name", "Kernel", RIDGE_UNIT_NONE, true},
+    {"duration_ns", "Time", RIDGE_UNIT_NS, false},
+    {"launch_count", "Launches", RIDGE_UNIT_COUNT, false},
+    {"note", "Note", RIDGE_UNIT_NONE, true},
+};
+
+static ridge_table *example(void)
+{
+    ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+
+    ridge_table_text(table, "gemm<float, 128>(float const*)");
+    ridge_table_number(table, 93810.5);
+    ridge_table_count(table, 12345);
+    ridge_table_text(table, "a|b, \"q\"\n\x1b[31m");
+    ridge_table_text(table, "__norm_x");
+    ridge_table_number(table, NAN);
+    ridge_table_count(table, 1);
+    ridge_table_text(table, NULL);
+    return table;
+}
+
+static struct written {
+    const char *name;
+    ridge_format format;
+    int width;
+    const char *text;
+} written[] = {
+    {"text", RIDGE_FORMAT_TEXT, 100,
+     "Kernel                              Time  Launches  Note\n"
+     "gemm<float, 128>(float const*)  93.81 us    12,345  a|b, \"q\"??[31m\n"
+     "__norm_x                             n/a         1  n/a\n"},
+    {"text: shortened to the width", RIDGE_FORMAT_TEXT, 50,
+     "Kernel              Time  Launches  Note\n"
+     "gemm<f...nst*)  93.81 us    12,345  a|b, \"q\"??[31m\n"
+     "__norm_x             n/a         1  n/a\n"},
+    {"Markdown", RIDGE_FORMAT_MARKDOWN, 40,
+     "| Kernel | Time | Launches | Note |\n"
+     "| :-- | --: | --: | :-- |\n"
+     "| gemm\\<float, 128\\>(float const\\*) | 93.81 us | 12,345 | a\\|b, \"q\"??\\[31m |\n"
+     "| \\_\\_norm_x | n/a | 1 | n/a |\n"},
+    {"CSV", RIDGE_FORMAT_CSV, 40,
+     "name,duration_ns,launch_count,note\n"
+     "\"gemm<float, 128>(float const*)\",93810.5,12345,\"a|b, \"\"q\"\"\n?[31m\"\n"
+     "__norm_x,,1,\n"},
+    {"JSON", RIDGE_FORMAT_JSON, 40,
+     "{\n"
+     "  \"rows\": [\n"
+     "    {\n"
+     "      \"name\": \"gemm<float, 128>(float const*)\",\n"
+     "      \"duration_ns\": 93810.5,\n"
+     "      \"launch_count\": 12345,\n"
+     "      \"note\": \"a|b, \\\"q\\\"\\n\\u001b[31m\"\n"
+     "    },\n"
+     "    {\n"
+     "      \"name\": \"__norm_x\",\n"
+     "      \"duration_ns\": null,\n"
+     "      \"launch_count\": 1,\n"
+     "      \"note\": null\n"
+     "    }\n"
+     "  ]\n"
+     "}\n"},
+};
+
+static void write_example(ridge_output *output, ridge_format format)
+{
+    ridge_json *const json = format == RIDGE_FORMAT_JSON ? ridge_json_create(output) : NULL;
+    ridge_table *const table = example();
+
+    ridge_json_begin_object(json, NULL);
+    ridge_table_write(table, format, output, json, "rows");
+    ridge_json_end_object(json);
+    ridge_json_free(json);
+    ridge_table_free(table);
+}
+
+static void writes(void **state)
+{
+    const struct written *const row = *state;
+    caught in;
+
+    caught_open(&in, row->width, false);
+    write_example(in.output, row->format);
+    caught_is(&in, row->text);
+}
+
+/* No line is wider than asked for, whatever is in the cells. */
+static void never_exceeds_the_width(void **state)
+{
+    int width;
+
+    (void)state;
+    for (width = 40; width <= 120; width++) {
+        ridge_table *const table = ridge_table_create(columns, 4);
+        const char *line;
+        caught in;
+        int i;
+
+        for (i = 0; i < 3; i++) {
+            ridge_table_text(table, "\xe4\xb8\xad\xe6\x96\x87\xe5\x86\x85\xe6\xa0\xb8_kernel_of_"
+                                    "\xe4\xb8\xad\xe6\x96\x87_and_more_of_the_name");
+            ridge_table_number(table, 1e300);
+            ridge_table_count(table, UINT64_MAX);
+            ridge_table_text(table, "\xff\xfe a note that is longer than forty columns, with "
+                                    "\xf0\x9f\x98\x80\xf0\x9f\x98\x80");
+        }
+        caught_open(&in, width, false);
+        ridge_table_write(table, RIDGE_FORMAT_TEXT, in.output, NULL, NULL);
+        ridge_table_free(table);
+        assert_int_equal(caught_close(&in, NULL), RIDGE_OK);
+        for (line = in.text; *line != '\0'; line = strchr(line, '\n') + 1)
+            assert_in_range(ridge_text_columns(line, strcspn(line, "\n")), 1, width);
+        free(in.text);
+    }
+}
+
+static void without_rows(void **state)
+{
+    ridge_table *const table = ridge_table_create(columns, 2);
+    caught in;
+
+    (void)state;
+    assert_int_equal(ridge_table_row_count(table), 0);
+    caught_open(&in, 0, false);
+    ridge_table_write(table, RIDGE_FORMAT_TEXT, in.output, NULL, NULL);
+    ridge_table_free(table);
+    caught_is(&in, "Kernel  Time\n");
+}
+
+static void accepts_null(void **state)
+{
+    caught in;
+    ridge_error err;
+
+    (void)state;
+    ridge_table_text(NULL, "x");
+    ridge_table_number(NULL, 1);
+    ridge_table_count(NULL, 1);
+    ridge_table_free(NULL);
+    assert_int_equal(ridge_table_row_count(NULL), 0);
+    caught_open(&in, 0, false);
+    ridge_table_write(NULL, RIDGE_FORMAT_TEXT, in.output, NULL, NULL);
+    assert_int_equal(caught_close(&in, &err), RIDGE_ERR_OUT_OF_MEMORY);
+    free(in.text);
+}
+
+static void survives_every_failing_allocation(void **state)
+{
+    const struct written *const row = *state;
+    ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
+    size_t nth;
+
+    for (nth = 1; status == RIDGE_ERR_OUT_OF_MEMORY; nth++) {
+        caught in;
+
+        ridge_memory_fail_at(nth);
+        caught_open(&in, row->width, false);
+        write_example(in.output, row->format);
+        status = caught_close(&in, NULL);
+        ridge_memory_fail_at(0);
+        if (status == RIDGE_OK)
+            assert_string_equal(in.text, row->text);
+        free(in.text);
+        assert_true(nth < 200);
+    }
+    assert_int_equal(status, RIDGE_OK);
+    assert_true(nth > 4);
+}
+
+int main(void)
+{
+    static cases list;
+
+    CASES_ADD_ROWS(&list, writes, written);
+    cases_add(&list, "never exceeds the width", never_exceeds_the_width, NULL);
+    cases_add(&list, "without rows", without_rows, NULL);
+    cases_add(&list, "accepts NULL", accepts_null, NULL);
+    cases_add(&list, "failing allocations: text", survives_every_failing_allocation, &written[0]);
+    cases_add(&list, "failing allocations: Markdown", survives_every_failing_allocation,
+              &written[2]);
+    cases_add(&list, "failing allocations: CSV", survives_every_failing_allocation, &written[3]);
+    cases_add(&list, "failing allocations: JSON", survives_every_failing_allocation, &written[4]);
+    return cases_run(&list, "table");
+}
