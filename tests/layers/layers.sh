@@ -1,0 +1,140 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# layers.sh ROOT: who includes whom, one way only. Prints each violation as `file:line: why` and
+# then fails. The ladder stands in CONTRIBUTING.md; the tables below are its one statement in code.
+set -eu
+[ $# -eq 1 ] || { echo 'usage: layers.sh ROOT' >&2; exit 2; }
+cd "$1"
+
+{
+    for folder in src include examples; do
+        [ ! -d $folder ] || find $folder -type f -name '*.[ch]'
+    done
+} | LC_ALL=C sort | awk '
+    BEGIN {
+        # A folder and what it may use, base and itself aside.
+        may["base"] = ""
+        may["hardware"] = ""
+        may["binary"] = "hardware"
+        may["report"] = "binary"
+        may["banks"] = "hardware"
+        may["diagnose"] = "report hardware banks binary"
+        may["timeline"] = "hardware"
+        may["device"] = "hardware"
+        may["bench"] = "device hardware"
+        may["check"] = "device hardware"
+        may["ledger"] = ""
+
+        # A public header and the folder that implements it.
+        owner["status.h"] = "base"
+        owner["table.h"] = "base"
+        owner["hardware.h"] = "hardware"
+        owner["binary.h"] = "binary"
+        owner["report.h"] = "report"
+        owner["profile.h"] = "report"
+        owner["meaning.h"] = "report"
+        owner["banks.h"] = "banks"
+        owner["diagnose.h"] = "diagnose"
+        owner["timeline.h"] = "timeline"
+
+        for (folder in may) {
+            count = split("base " folder " " may[folder], used, " ")
+            for (i = 1; i <= count; i++)
+                allowed[folder, used[i]] = 1
+        }
+    }
+
+    { check_file($0) }
+
+    END {
+        if (violations)
+            printf "%d violation(s) in %d files\n", violations, NR
+        else
+            printf "%d files, %d includes, no violation\n", NR, includes
+        exit (violations > 0)
+    }
+
+    function complain(why) {
+        printf "%s:%d: %s\n", path, line_number, why
+        violations++
+    }
+
+    function check_file(file,    part, text) {
+        path = file
+        line_number = 1
+        split(path, part, "/")
+        name = path
+        sub(/.*\//, "", name)
+        if (part[1] == "src") {
+            folder = part[2]
+            if (folder != "cli" && !(folder in may))
+                complain("folder " folder " has no row in the table of folders")
+            if (name in seen)
+                complain("the name " name " is also that of " seen[name])
+            seen[name] = path
+        } else if (part[1] == "include") {
+            folder = public_owner(substr(path, length("include/ridge/") + 1))
+        }
+
+        line_number = 0
+        while ((getline text < path) > 0) {
+            line_number++
+            if (text ~ /^[ \t]*#[ \t]*include[ \t]*[<"]/)
+                check_include(part[1], text)
+        }
+        close(path)
+    }
+
+    function public_owner(header) {
+        if (header ~ /^kernels\//)
+            return "kernels"
+        if (header in owner)
+            return owner[header]
+        complain("ridge/" header " has no row in the table of public headers")
+        return ""
+    }
+
+    # top: the first folder of the file, src, include or examples.
+    function check_include(top, text,    is_system, header, target, part) {
+        includes++
+        is_system = text ~ /include[ \t]*</
+        header = text
+        sub(/^[^<"]*[<"]/, "", header)
+        sub(/[>"].*/, "", header)
+
+        if (header ~ /^(cuda|cupti|nv)[A-Za-z_]*\.h/ && top != "examples")
+            complain(header ": CUDA headers are for .cu and .cuh files")
+        else if (header ~ /(^|\/)\.\.?\//)
+            complain(header ": paths start at include/ or src/")
+        else if (header ~ /^ridge\//)
+            check_public(top, header)
+        else if (is_system)
+            return
+        else if (top != "src")
+            complain(header ": only public headers here")
+        else if (header ~ /\//) {
+            split(header, part, "/")
+            check_private(header, part[1])
+        }
+        # What is left, "name.h", is a neighbour in the same folder.
+    }
+
+    function check_public(top, header,    target) {
+        target = public_owner(substr(header, length("ridge/") + 1))
+        if (top == "examples" || folder == "cli" || target == "" || folder == "")
+            return
+        if (!((folder, target) in allowed))
+            complain(header ": " folder " may not use " target)
+    }
+
+    function check_private(header, target) {
+        if (target == folder)
+            return
+        if (folder == "cli")
+            complain(header ": cli uses public headers only")
+        else if (header ~ /_internal\.h$/)
+            complain(header ": private to " target)
+        else if (!((folder, target) in allowed))
+            complain(header ": " folder " may not use " target)
+    }
+'
