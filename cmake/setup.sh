@@ -22,8 +22,8 @@ cmocka      libcmocka-dev        cmocka      libcmocka-devel      cmocka    cmoc
 c++         g++                  -           gcc-c++              gcc       g++
 clang       clang                llvm        clang,compiler-rt    clang     clang,compiler-rt
 shellcheck  shellcheck           shellcheck  ShellCheck           shellcheck shellcheck
-clang-format clang-format-14     clang-format@14 -                -         -
-clang-tidy  clang-tidy-14        llvm        clang-tools-extra    clang     clang-extra-tools
+clang-format clang-format-14     -           -                    -         -
+clang-tidy  clang-tidy-14        -           -                    -         -
 '
 
 say() {
@@ -177,6 +177,9 @@ check_needs() {
     fi
     # shellcheck disable=SC2086 # a list of words
     setup_wanted=$(packages_of "$setup_manager" $setup_missing)
+    if [ -z "$setup_wanted" ]; then
+        die "missing: ${setup_missing% } (clang-format and clang-tidy in version 14)"
+    fi
     if ! may_install "$setup_manager"; then
         die_with_command "missing: ${setup_missing% }" \
             "$(install_command "$setup_manager" "$setup_wanted")"
