@@ -206,8 +206,7 @@ install_needs() {
     # shellcheck disable=SC2086 # a list of words
     if ! run_install "$setup_manager" $setup_wanted >"$setup_log" 2>&1 </dev/null; then
         cat "$setup_log" >&2
-        die_with_command "could not install $setup_wanted" \
-            "$(install_command "$setup_manager" "$setup_wanted")"
+        die "could not install $setup_wanted; $setup_manager says why above"
     fi
     setup_missing=$(missing_of "$@")
     [ -z "$setup_missing" ] || die "installed, but still not found: $setup_missing"
