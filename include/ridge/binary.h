@@ -96,10 +96,11 @@ typedef struct ridge_registers {
 typedef struct ridge_sass {
     uint16_t opcode;             /* low 12 bits of the word */
     const char *name;            /* "LDG"; "?" when unknown */
-    char text[24];               /* with the modifiers that matter: "LDG.U16", "LDS.128",
-                                    "LDSM.x4", "HMMA.16816", "MUFU.EX2" */
+    char text[32];               /* with the modifiers that matter: "LDG.U16", "LDS.128",
+                                    "LDSM.x4", "HMMA.16816.F32.BF16", "MUFU.EX2"; a 32-bit
+                                    access has none: "LDG" */
     ridge_sass_class cls;
-    bool is_load, is_store;      /* of memory; LDGSTS is both */
+    bool is_load, is_store;      /* of memory; LDGSTS is both, an atomic neither */
     uint8_t width_bytes;         /* of a lane's access; for LDSM/STSM 4 x matrices; else 0 */
     uint8_t guard;               /* predicate 0..6; 7: always */
     bool guard_negated;
@@ -119,9 +120,16 @@ void ridge_sass_decode(const uint8_t word[16], uint32_t offset, int sm, ridge_sa
 
 /* The instruction that produced what the one at index waits for: the latest earlier writer of a
  * register that it reads and that set a scoreboard the instruction waits on. Instructions are
- * searched backwards in program order and, at a loop head, once round the back edge.
+ * searched backwards in program order and, at a loop head, once round the back edge. When none of
+ * them wrote a register that is read (the wait guards an overwrite, or is for a later reader), the
+ * latest that set such a scoreboard; for a DEPBAR that ends asynchronous copies, the LDGSTS.
  * code is the whole function, index counts instructions. Returns count as index for none. */
 size_t ridge_sass_producer(const uint8_t *code, size_t code_bytes, int sm, size_t index);
+/* All of them, nearest first, at most found_max. An instruction may wait for a load and for a
+ * shared-memory access at once; who knows the reason of a stall picks by class. Returns their
+ * number. */
+size_t ridge_sass_producers(const uint8_t *code, size_t code_bytes, int sm, size_t index,
+                            size_t *found, size_t found_max);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reads a cubin: an ELF64 file whose sections belong to kernels by name. For a kernel k,
+ * .text.k is the code, .nv.info.k a stream of attributes, .nv.shared.k reserves its static shared
+ * memory, .nv.constant0.k holds its parameters. .nv.info holds attributes that name a symbol.
+ * docs/formats/cubin.md describes the fields; two header styles exist (toolkits to 12.x, and 13).
+ *
+ * Sections are matched through one sorted table of functions, and the sum of all section names is
+ * held to a small multiple of the file, so that a hostile file costs no more than n log n. */
+#include "ridge/binary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "binary/binary_internal.h"
+
+enum {
+    HEADER_BYTES = 64,
+    SECTION_BYTES = 64,
+    SYMBOL_BYTES = 24,
+    MACHINE_CUDA = 190,
+    OSABI_OLD =
+        0x33, /* e_version is the toolkit x 10, the chip stands in the low byte of e_flags */
+    OSABI_NEW = 0x41, /* CUDA 13: the chip stands in the second byte of e_flags */
+    TYPE_SYMBOLS = 2, /* sh_type */
+    TYPE_RELA = 4,
+    TYPE_NOTE = 7,
+    TYPE_NOBITS = 8,
+    TYPE_REL = 9,
+    SYMBOL_FUNCTION = 2,     /* low four bits of st_info */
+    SYMBOL_IS_KERNEL = 0x10, /* in st_other */
+    INDEX_ESCAPE = 0xffff,   /* e_shstrndx: the index is in section 0 */
+    SHARED_RESERVE_SM = 90,  /* from here on .nv.shared.k includes the driver's share */
+    SHARED_RESERVE_BYTES = 1024,
+    NAMES_PER_FILE = 4, /* section names together are at most this many times the file */
+    TOOLKIT_WITH_SPILLS = 13,
+    NOTE_TOOLKIT = 2000, /* type of a note in .note.nv.tkinfo */
+};
+
+/* Attribute codes and formats of .nv.info. */
+enum {
+    FORMAT_SIZED = 4, /* u16 length, then data; the other formats have two bytes of value */
+    ATTR_MAX_THREADS = 0x05,
+    ATTR_PARAM_CBANK = 0x0a,
+    ATTR_REQUIRED_THREADS = 0x10,
+    ATTR_FRAME_SIZE = 0x11,
+    ATTR_PARAMETER = 0x17,
+    ATTR_PARAMETER_BYTES = 0x19,
+    ATTR_MAX_REGISTERS = 0x1b,
+    ATTR_REGISTERS = 0x2f,
+    ATTR_TOOLKIT = 0x37,
+    ATTR_PARAMETER_V2 = 0x45,
+    ATTR_BARRIERS = 0x4c,
+    ATTR_ANNOTATIONS = 0x55,
+    ANNOTATION_SPILL = 1,
+};
+
+static ridge_status out_of_memory(ridge_error *err)
+{
+    return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory reading a cubin");
+}
+
+/* ---- sections ---- */
+
+/* Reads a section header; its data is empty for one without bytes in the file. */
+static ridge_status read_section(const ridge_cubin *cubin, size_t index, cubin_section *section,
+                                 ridge_error *err)
+{
+    const size_t at = cubin->sections_offset + index * SECTION_BYTES;
+    ridge_cursor cursor = ridge_cursor_at(cubin->file.data + at, SECTION_BYTES);
+    uint64_t offset;
+    bool ok = true;
+
+    section->name_offset = ridge_read_u32(&cursor);
+    section->type = ridge_read_u32(&cursor);
+    section->flags = ridge_read_u64(&cursor);
+    ridge_skip(&cursor, sizeof(uint64_t)); /* address */
+    offset = ridge_read_u64(&cursor);
+    section->size = ridge_read_u64(&cursor);
+    section->link = ridge_read_u32(&cursor);
+    section->info = ridge_read_u32(&cursor);
+    section->data.data = NULL;
+    section->data.size = 0;
+    if (index == 0 || section->type == 0 || section->type == TYPE_NOBITS)
+        return RIDGE_OK;
+    section->data = ridge_slice_part(cubin->file, offset, section->size, &ok);
+    if (!ok)
+        return ridge_fail(
+            err, RIDGE_ERR_FORMAT, "section %zu at offset %llu has %llu bytes, the cubin has %zu",
+            index, (unsigned long long)offset, (unsigned long long)section->size, cubin->file.size);
+    return RIDGE_OK;
+}
+
+/* Sets every section's name: a NUL-terminated string inside the name table. */
+static ridge_status name_sections(ridge_cubin *cubin, size_t names_index, ridge_error *err)
+{
+    ridge_slice names;
+    size_t total_bytes = 0;
+    size_t i;
+
+    if (names_index >= cubin->section_count)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "section names in section %zu of %zu", names_index,
+                          cubin->section_count);
+    names = cubin->sections[names_index].data;
+    for (i = 0; i < cubin->section_count; i++) {
+        cubin_section *const section = &cubin->sections[i];
+        const char *nul;
+
+        section->name = "";
+        if (names.size == 0 && section->name_offset == 0)
+            continue;
+        if (section->name_offset >= names.size)
+            return ridge_fail(err, RIDGE_ERR_FORMAT,
+                              "name of section %zu at %u of a table of %zu bytes", i,
+                              section->name_offset, names.size);
+        section->name = (const char *)names.data + section->name_offset;
+        nul = memchr(section->name, 0, names.size - section->name_offset);
+        if (nul == NULL)
+            return ridge_fail(err, RIDGE_ERR_FORMAT, "name of section %zu has no end", i);
+        total_bytes += (size_t)(nul - section->name);
+        if (total_bytes / NAMES_PER_FILE > cubin->file.size)
+            return ridge_fail(err, RIDGE_ERR_FORMAT,
+                              "names of %zu sections overlap: %zu bytes in a cubin of %zu", i + 1,
+                              total_bytes, cubin->file.size);
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status read_sections(ridge_cubin *cubin, size_t names_index, ridge_error *err)
+{
+    cubin_section first;
+    size_t room;
+    size_t i;
+    ridge_status status;
+
+    if (cubin->sections_offset > cubin->file.size ||
+        cubin->file.size - cubin->sections_offset < SECTION_BYTES)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "section table at %zu of a cubin of %zu bytes",
+                          cubin->sections_offset, cubin->file.size);
+    room = (cubin->file.size - cubin->sections_offset) / SECTION_BYTES;
+    status = read_section(cubin, 0, &first, err);
+    if (status != RIDGE_OK)
+        return status;
+    if (cubin->section_count == 0) /* too many for 16 bits */
+        cubin->section_count = first.size < SIZE_MAX ? (size_t)first.size : SIZE_MAX;
+    if (names_index == INDEX_ESCAPE)
+        names_index = first.link;
+    if (cubin->section_count > room)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "%zu sections announced, room for %zu",
+                          cubin->section_count, room);
+    cubin->sections = ridge_alloc_array(&cubin->arena, cubin->section_count, sizeof(first));
+    if (cubin->sections == NULL)
+        return out_of_memory(err);
+    for (i = 0; i < cubin->section_count; i++) {
+        status = read_section(cubin, i, &cubin->sections[i], err);
+        if (status != RIDGE_OK)
+            return status;
+    }
+    return name_sections(cubin, names_index, err);
+}
+
+/* The part of name behind a prefix, NULL when it has another. */
+static const char *after(const char *name, const char *prefix)
+{
+    const size_t length = strlen(prefix);
+
+    return strncmp(name, prefix, length) == 0 ? name + length : NULL;
+}
+
+/* ---- header ---- */
+
+static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_error *err)
+{
+    static const uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1}; /* 64 bits, little endian */
+    ridge_cursor cursor = ridge_cursor_of(cubin->file);
+    uint8_t os_abi;
+    unsigned machine, section_bytes;
+    uint32_t version, flags;
+
+    if (cubin->file.size < HEADER_BYTES || memcmp(cubin->file.data, magic, sizeof(magic)) != 0)
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "not a cubin: no 64-bit little-endian ELF header in %zu bytes",
+                          cubin->file.size);
+    ridge_skip(&cursor, 7);
+    os_abi = ridge_read_u8(&cursor);
+    ridge_skip(&cursor, 10); /* ABI version, padding, file type */
+    machine = ridge_read_u16(&cursor);
+    version = ridge_read_u32(&cursor);
+    ridge_skip(&cursor, 16); /* entry point, program headers */
+    cubin->sections_offset = (size_t)ridge_read_u64(&cursor);
+    flags = ridge_read_u32(&cursor);
+    ridge_skip(&cursor, 6); /* sizes of the header and of program headers, their count */
+    section_bytes = ridge_read_u16(&cursor);
+    cubin->section_count = ridge_read_u16(&cursor);
+    *names_index = ridge_read_u16(&cursor);
+    if (machine != MACHINE_CUDA)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "not a cubin: ELF machine %u, expected %d (CUDA)",
+                          machine, MACHINE_CUDA);
+    if (os_abi != OSABI_OLD && os_abi != OSABI_NEW)
+        return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
+                          "cubin with ELF OS ABI 0x%02x, known are 0x33 and 0x41", os_abi);
+    if (section_bytes != SECTION_BYTES)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "section headers of %u bytes, expected %d",
+                          section_bytes, SECTION_BYTES);
+    if (os_abi == OSABI_NEW) {
+        cubin->sm = (int)(flags >> 8 & 0xff);
+        cubin->toolkit_major = TOOLKIT_WITH_SPILLS;
+    } else {
+        cubin->sm = (int)(flags & 0xff);
+        cubin->toolkit_major = (int)(version / 10);
+        if (version >= 10 && version < 10000)
+            snprintf(cubin->toolkit, sizeof(cubin->toolkit), "%u.%u", version / 10, version % 10);
+    }
+    return RIDGE_OK;
+}
+
+/* ".note.nv.tkinfo" holds "Cuda compilation tools, release 13.0, V13.0.88". */
+static void read_toolkit_note(ridge_cubin *cubin, ridge_slice note)
+{
+    static const char before[] = "release ";
+    const size_t before_length = sizeof(before) - 1;
+    size_t i, length;
+
+    for (i = 0; i + before_length < note.size; i++)
+        if (note.data[i] == 'r' && memcmp(note.data + i, before, before_length) == 0)
+            break;
+    i += before_length;
+    for (length = 0; i + length < note.size && length + 1 < sizeof(cubin->toolkit); length++) {
+        const uint8_t c = note.data[i + length];
+
+        if ((c < '0' || c > '9') && c != '.')
+            break;
+        cubin->toolkit[length] = (char)c;
+    }
+    if (length > 0) {
+        cubin->toolkit[length] = '\0';
+        cubin->toolkit_major = (int)strtol(cubin->toolkit, NULL, 10);
+    }
+}
+
+/* ---- functions ---- */
+
+static int compare_functions(const void *a, const void *b)
+{
+    const ridge_function *const left = a;
+    const ridge_function *const right = b;
+
+    return strcmp(left->name, right->name);
+}
+
+static ridge_function *find_function(const ridge_cubin *cubin, const char *name)
+{
+    const ridge_function key = {.name = name};
+
+    return bsearch(&key, cubin->functions, cubin->function_count, sizeof(key), compare_functions);
+}
+
+static void init_function(ridge_function *function, const char *name, const cubin_section *text)
+{
+    memset(function, 0, sizeof(*function));
+    function->name = name;
+    function->code = text->data.data;
+    function->code_bytes = text->data.size;
+    /* To sm_89 the section header has the registers, in older files also the barriers. */
+    function->registers_per_thread = text->info >> 24 != 0 ? (int)(text->info >> 24) : -1;
+    function->barriers = (int)(text->flags >> 20 & 0x7f);
+    function->local_bytes = -1;
+    function->parameter_bytes = -1;
+    function->max_registers = -1;
+    function->spill_store_bytes = -1;
+    function->spill_load_bytes = -1;
+}
+
+static ridge_status collect_functions(ridge_cubin *cubin, ridge_error *err)
+{
+    size_t count = 0;
+    size_t i;
+
+    for (i = 0; i < cubin->section_count; i++)
+        if (after(cubin->sections[i].name, ".text.") != NULL)
+            count++;
+    cubin->functions = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->functions));
+    cubin->lines = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->lines));
+    cubin->section_function =
+        ridge_alloc_array(&cubin->arena, cubin->section_count, sizeof(*cubin->section_function));
+    if (cubin->functions == NULL || cubin->lines == NULL || cubin->section_function == NULL)
+        return out_of_memory(err);
+    for (i = 0; i < cubin->section_count; i++) {
+        const char *const name = after(cubin->sections[i].name, ".text.");
+
+        if (name != NULL)
+            init_function(&cubin->functions[cubin->function_count++], name, &cubin->sections[i]);
+    }
+    qsort(cubin->functions, count, sizeof(*cubin->functions), compare_functions);
+    for (i = 1; i < count; i++)
+        if (strcmp(cubin->functions[i - 1].name, cubin->functions[i].name) == 0)
+            return ridge_fail(err, RIDGE_ERR_FORMAT, "two sections .text.%.200s",
+                              cubin->functions[i].name);
+    for (i = 0; i < cubin->section_count; i++) {
+        const char *const name = after(cubin->sections[i].name, ".text.");
+
+        cubin->section_function[i] = name != NULL ? find_function(cubin, name) : NULL;
+    }
+    return RIDGE_OK;
+}
+
+bool cubin_symbol(const ridge_cubin *cubin, uint64_t index, cubin_symbol_row *row)
+{
+    ridge_cursor cursor;
+    size_t section;
+
+    memset(row, 0, sizeof(*row));
+    if (index >= cubin->symbols.size / SYMBOL_BYTES)
+        return false;
+    cursor = ridge_cursor_at(cubin->symbols.data + (size_t)index * SYMBOL_BYTES, SYMBOL_BYTES);
+    ridge_skip(&cursor, 4); /* name */
+    row->type = ridge_read_u8(&cursor) & 0xf;
+    row->other = ridge_read_u8(&cursor);
+    section = ridge_read_u16(&cursor);
+    row->value = ridge_read_u64(&cursor);
+    row->function = section < cubin->section_count ? cubin->section_function[section] : NULL;
+    return true;
+}
+
+/* The function that a symbol names; NULL for helpers inside its code and for data. */
+static ridge_function *function_of_symbol(const ridge_cubin *cubin, uint32_t index)
+{
+    cubin_symbol_row row;
+
+    if (!cubin_symbol(cubin, index, &row) || row.type != SYMBOL_FUNCTION || row.value != 0)
+        return NULL;
+    return row.function;
+}
+
+static void mark_kernels(ridge_cubin *cubin)
+{
+    const size_t count = cubin->symbols.size / SYMBOL_BYTES;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        cubin_symbol_row row;
+
+        if (cubin_symbol(cubin, i, &row) && row.function != NULL && row.type == SYMBOL_FUNCTION &&
+            (row.other & SYMBOL_IS_KERNEL) != 0)
+            row.function->is_kernel = true;
+    }
+}
+
+/* ---- attributes ---- */
+
+typedef struct attribute {
+    uint8_t format, code;
+    ridge_slice data;
+} attribute;
+
+/* False at the end and, with cursor->failed, when the stream is cut. */
+static bool next_attribute(ridge_cursor *cursor, attribute *attr)
+{
+    if (ridge_cursor_left(cursor) == 0)
+        return false;
+    attr->format = ridge_read_u8(cursor);
+    attr->code = ridge_read_u8(cursor);
+    attr->data =
+        ridge_read_bytes(cursor, attr->format == FORMAT_SIZED ? ridge_read_u16(cursor) : 2);
+    return !cursor->failed;
+}
+
+static ridge_status cut_attributes(const cubin_section *section, ridge_error *err)
+{
+    return ridge_fail(err, RIDGE_ERR_FORMAT, "attributes in %.200s end inside one, after %zu bytes",
+                      section->name, section->data.size);
+}
+
+/* A number from a file as a plain int; what cannot be is not known. */
+static int to_int(uint64_t value)
+{
+    return value <= INT32_MAX ? (int)value : -1;
+}
+
+/* Attributes of symbols: registers and stack frame. They may stand in .nv.info of the file or of
+ * the function. */
+static void apply_symbol_attribute(ridge_cubin *cubin, const attribute *attr)
+{
+    ridge_cursor cursor = ridge_cursor_of(attr->data);
+    ridge_function *const function = function_of_symbol(cubin, ridge_read_u32(&cursor));
+    const int value = to_int(ridge_read_u32(&cursor));
+
+    if (cursor.failed || function == NULL)
+        return;
+    if (attr->code == ATTR_REGISTERS)
+        function->registers_per_thread = value;
+    else
+        function->local_bytes = value;
+}
+
+/* Sums the widths of the stores and loads that the compiler marked as spills. */
+static void sum_spills(const ridge_cubin *cubin, ridge_function *function, ridge_slice annotations)
+{
+    ridge_cursor cursor = ridge_cursor_of(annotations);
+
+    if (function->spill_store_bytes < 0) /* a toolkit of which that was not known */
+        function->spill_store_bytes = function->spill_load_bytes = 0;
+    while (ridge_cursor_left(&cursor) >= 8) {
+        const uint32_t type = ridge_read_u32(&cursor);
+        const uint32_t offset = ridge_read_u32(&cursor);
+        ridge_sass sass;
+
+        if (type != ANNOTATION_SPILL || offset % SASS_BYTES != 0 ||
+            offset >= function->code_bytes || function->code_bytes - offset < SASS_BYTES)
+            continue;
+        sass_decode_fields(function->code + offset, offset, cubin->sm, &sass);
+        if (sass.cls != RIDGE_SASS_LOCAL)
+            continue;
+        if (sass.is_store)
+            function->spill_store_bytes += sass.width_bytes;
+        else
+            function->spill_load_bytes += sass.width_bytes;
+    }
+}
+
+static void read_threads(ridge_cursor *cursor, ridge_function *function)
+{
+    int i;
+
+    for (i = 0; i < 3; i++)
+        function->max_threads[i] = to_int(ridge_read_u32(cursor));
+}
+
+/* Size of all parameters from one of them, for files without their sum. */
+static void grow_parameters(ridge_cursor *cursor, bool is_v2, ridge_function *function)
+{
+    unsigned end;
+
+    ridge_skip(cursor, 6); /* index, ordinal */
+    end = ridge_read_u16(cursor);
+    /* The size is the top 14 bits of a word of flags, or a field of its own. */
+    end += is_v2 ? ridge_read_u16(cursor) : ridge_read_u32(cursor) >> 18;
+    if (!cursor->failed && (int)end > function->parameter_bytes)
+        function->parameter_bytes = (int)end;
+}
+
+static void apply_attribute(ridge_cubin *cubin, ridge_function *function, const attribute *attr)
+{
+    ridge_cursor cursor = ridge_cursor_of(attr->data);
+
+    switch (attr->code) {
+    case ATTR_MAX_THREADS:
+    case ATTR_REQUIRED_THREADS:
+        if (attr->data.size >= 12)
+            read_threads(&cursor, function);
+        break;
+    case ATTR_PARAM_CBANK: /* symbol, offset, size */
+        ridge_skip(&cursor, 6);
+        if (attr->data.size >= 8)
+            function->parameter_bytes = ridge_read_u16(&cursor);
+        break;
+    case ATTR_PARAMETER_BYTES:
+        function->parameter_bytes = ridge_read_u16(&cursor);
+        break;
+    case ATTR_PARAMETER:
+    case ATTR_PARAMETER_V2:
+        grow_parameters(&cursor, attr->code == ATTR_PARAMETER_V2, function);
+        break;
+    case ATTR_MAX_REGISTERS:
+        function->max_registers = ridge_read_u16(&cursor);
+        break;
+    case ATTR_BARRIERS:
+        function->barriers = ridge_read_u8(&cursor);
+        break;
+    case ATTR_ANNOTATIONS:
+        sum_spills(cubin, function, attr->data);
+        break;
+    case ATTR_REGISTERS:
+    case ATTR_FRAME_SIZE:
+        apply_symbol_attribute(cubin, attr);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The toolkit from the attributes of the file; a note that names it goes first. */
+static void apply_toolkit(ridge_cubin *cubin, const attribute *attr)
+{
+    ridge_cursor cursor = ridge_cursor_of(attr->data);
+    const uint32_t version = ridge_read_u32(&cursor); /* 130: 13.0 */
+
+    if (cubin->toolkit[0] != '\0' || version < 10 || version > 10000)
+        return;
+    snprintf(cubin->toolkit, sizeof(cubin->toolkit), "%u.%u", version / 10, version % 10);
+    cubin->toolkit_major = (int)(version / 10);
+}
+
+static ridge_status read_attributes(ridge_cubin *cubin, const cubin_section *section,
+                                    ridge_function *function, ridge_error *err)
+{
+    ridge_cursor cursor = ridge_cursor_of(section->data);
+    attribute attr;
+
+    if (function != NULL && cubin->toolkit_major >= TOOLKIT_WITH_SPILLS)
+        function->spill_store_bytes = function->spill_load_bytes = 0;
+    while (next_attribute(&cursor, &attr)) {
+        if (attr.code == ATTR_TOOLKIT)
+            apply_toolkit(cubin, &attr);
+        else if (function != NULL)
+            apply_attribute(cubin, function, &attr);
+        else if (attr.code == ATTR_REGISTERS || attr.code == ATTR_FRAME_SIZE)
+            apply_symbol_attribute(cubin, &attr);
+    }
+    return cursor.failed ? cut_attributes(section, err) : RIDGE_OK;
+}
+
+static void set_shared(const ridge_cubin *cubin, ridge_function *function, uint64_t size)
+{
+    uint64_t reserve = cubin->sm >= SHARED_RESERVE_SM ? SHARED_RESERVE_BYTES : 0;
+
+    if (reserve > size)
+        reserve = size;
+    function->static_shared_bytes = to_int(size - reserve);
+}
+
+/* Sections that belong to one function. */
+static ridge_status read_function_section(ridge_cubin *cubin, const cubin_section *section,
+                                          ridge_error *err)
+{
+    ridge_function *function;
+    const char *name;
+
+    name = after(section->name, ".nv.info.");
+    if (name != NULL) {
+        function = find_function(cubin, name);
+        return function != NULL ? read_attributes(cubin, section, function, err) : RIDGE_OK;
+    }
+    name = after(section->name, ".nv.shared.");
+    if (name != NULL) {
+        function = find_function(cubin, name);
+        if (function != NULL)
+            set_shared(cubin, function, section->size);
+    }
+    return RIDGE_OK;
+}
+
+/* Sections that serve the whole file, kept or read before those of functions. */
+static ridge_status read_file_section(ridge_cubin *cubin, const cubin_section *section,
+                                      ridge_error *err)
+{
+    if (strcmp(section->name, ".debug_line") == 0) {
+        cubin->debug_line = section->data;
+    } else if (strcmp(section->name, ".debug_str") == 0) {
+        cubin->debug_str = section->data;
+    } else if (strcmp(section->name, ".rel.debug_line") == 0 && section->type == TYPE_REL) {
+        cubin->line_relocations = section->data;
+        cubin->line_relocations_have_addend = false;
+    } else if (strcmp(section->name, ".rela.debug_line") == 0 && section->type == TYPE_RELA) {
+        cubin->line_relocations = section->data;
+        cubin->line_relocations_have_addend = true;
+    } else if (strcmp(section->name, ".note.nv.tkinfo") == 0 && section->type == TYPE_NOTE) {
+        read_toolkit_note(cubin, section->data);
+    } else if (strcmp(section->name, ".nv.info") == 0) {
+        return read_attributes(cubin, section, NULL, err);
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status read_all(ridge_cubin *cubin, ridge_error *err)
+{
+    size_t names_index = 0;
+    size_t i;
+    ridge_status status;
+
+    status = read_header(cubin, &names_index, err);
+    if (status != RIDGE_OK)
+        return status;
+    status = read_sections(cubin, names_index, err);
+    if (status != RIDGE_OK)
+        return status;
+    status = collect_functions(cubin, err);
+    if (status != RIDGE_OK)
+        return status;
+    for (i = 0; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == TYPE_SYMBOLS)
+            cubin->symbols = cubin->sections[i].data;
+    mark_kernels(cubin);
+    for (i = 0; i < cubin->section_count && status == RIDGE_OK; i++)
+        status = read_file_section(cubin, &cubin->sections[i], err);
+    for (i = 0; i < cubin->section_count && status == RIDGE_OK; i++)
+        status = read_function_section(cubin, &cubin->sections[i], err);
+    return status;
+}
+
+/* ---- public ---- */
+
+ridge_status ridge_cubin_read(const void *data, size_t size_bytes, ridge_cubin **out,
+                              ridge_error *err)
+{
+    ridge_cubin *cubin;
+    ridge_status status;
+
+    *out = NULL;
+    cubin = ridge_calloc(1, sizeof(*cubin));
+    if (cubin == NULL)
+        return out_of_memory(err);
+    ridge_arena_init(&cubin->arena);
+    ridge_arena_init(&cubin->line_arena);
+    cubin->file.data = data;
+    cubin->file.size = size_bytes;
+    status = read_all(cubin, err);
+    if (status != RIDGE_OK)
+        goto out;
+
+    *out = cubin; /* given to the caller */
+    cubin = NULL;
+out:
+    ridge_cubin_free(cubin);
+    return status;
+}
+
+void ridge_cubin_free(ridge_cubin *cubin)
+{
+    size_t i;
+
+    if (cubin == NULL)
+        return;
+    for (i = 0; i < cubin->function_count; i++)
+        ridge_free(cubin->lines[i].rows);
+    ridge_arena_release(&cubin->line_arena);
+    ridge_arena_release(&cubin->arena);
+    ridge_free(cubin);
+}
+
+int ridge_cubin_sm(const ridge_cubin *cubin)
+{
+    return cubin->sm;
+}
+
+const char *ridge_cubin_toolkit(const ridge_cubin *cubin)
+{
+    return cubin->toolkit[0] != '\0' ? cubin->toolkit : NULL;
+}
+
+size_t ridge_cubin_function_count(const ridge_cubin *cubin)
+{
+    return cubin->function_count;
+}
+
+const ridge_function *ridge_cubin_function_at(const ridge_cubin *cubin, size_t index)
+{
+    return index < cubin->function_count ? &cubin->functions[index] : NULL;
+}
+
+const ridge_function *ridge_cubin_function(const ridge_cubin *cubin, const char *name)
+{
+    return find_function(cubin, name);
+}
