@@ -24,18 +24,18 @@ typedef struct ridge_cubin ridge_cubin;
 /* One kernel or device function with code of its own. Numbers that the binary does not hold are
  * -1. Names are borrowed and NUL-terminated. */
 typedef struct ridge_function {
-    const char *name;             /* mangled, as in .text.<name> */
+    const char *name; /* mangled, as in .text.<name> */
     bool is_kernel;
-    const uint8_t *code;          /* code_bytes of SASS, 16 bytes an instruction; borrowed */
-    size_t code_bytes;            /* with padding */
+    const uint8_t *code; /* code_bytes of SASS, 16 bytes an instruction; borrowed */
+    size_t code_bytes;   /* with padding */
     int registers_per_thread;
-    int static_shared_bytes;      /* without the driver's reserve */
-    int local_bytes;              /* stack frame of a thread */
+    int static_shared_bytes; /* without the driver's reserve */
+    int local_bytes;         /* stack frame of a thread */
     int barriers;
     int parameter_bytes;
-    int max_registers;            /* cap given to the compiler; 255: none */
-    int max_threads[3];           /* launch bounds; 0: none */
-    int spill_store_bytes;        /* a thread, as ptxas counts; -1: the toolkit did not record */
+    int max_registers;     /* cap given to the compiler; 255: none */
+    int max_threads[3];    /* launch bounds; 0: none */
+    int spill_store_bytes; /* a thread, as ptxas counts; -1: the toolkit did not record */
     int spill_load_bytes;
 } ridge_function;
 
@@ -54,11 +54,11 @@ const ridge_function *ridge_cubin_function(const ridge_cubin *cubin, const char 
 
 /* One row of the line table: code from offset to the next row's offset. */
 typedef struct ridge_line {
-    uint32_t offset;         /* in the function's code */
-    uint32_t line;           /* 1-based; 0: none */
-    const char *file;        /* as recorded; borrowed */
-    const char *function;    /* inlined function's mangled name; NULL: the kernel itself */
-    int32_t inlined_at;      /* index of the row of the call site, in the same array; -1: none */
+    uint32_t offset;      /* in the function's code */
+    uint32_t line;        /* 1-based; 0: none */
+    const char *file;     /* as recorded; borrowed */
+    const char *function; /* inlined function's mangled name; NULL: the kernel itself */
+    int32_t inlined_at;   /* index of the row of the call site, in the same array; -1: none */
 } ridge_line;
 
 /* Rows in order of offset; *rows is borrowed and NULL when the function has none. The line table
@@ -69,18 +69,19 @@ ridge_status ridge_cubin_lines(ridge_cubin *cubin, const ridge_function *functio
 const ridge_line *ridge_line_find(const ridge_line *rows, size_t row_count, uint32_t offset);
 
 /* What an instruction is for. */
-#define RIDGE_SASS_CLASS_LIST(X)                                                             \
-    X(UNKNOWN, "unknown") X(GLOBAL, "global") X(SHARED, "shared") X(LOCAL, "local")          \
-    X(CONSTANT, "constant") X(ASYNC, "async") X(ATOMIC, "atomic") X(TEXTURE, "texture")      \
-    X(TENSOR, "tensor") X(FP16, "fp16") X(FP32, "fp32") X(FP64, "fp64") X(INT, "int")        \
-    X(CONVERT, "convert") X(SPECIAL, "special") X(MOVE, "move") X(UNIFORM, "uniform")        \
-    X(SYNC, "sync") X(CONTROL, "control") X(OTHER, "other")
+#define RIDGE_SASS_CLASS_LIST(X)                                                                   \
+    X(UNKNOWN, "unknown")                                                                          \
+    X(GLOBAL, "global") X(SHARED, "shared") X(LOCAL, "local") X(CONSTANT, "constant")              \
+        X(ASYNC, "async") X(ATOMIC, "atomic") X(TEXTURE, "texture") X(TENSOR, "tensor")            \
+            X(FP16, "fp16") X(FP32, "fp32") X(FP64, "fp64") X(INT, "int") X(CONVERT, "convert")    \
+                X(SPECIAL, "special") X(MOVE, "move") X(UNIFORM, "uniform") X(SYNC, "sync")        \
+                    X(CONTROL, "control") X(OTHER, "other")
 
 typedef enum ridge_sass_class {
 #define RIDGE_SASS_CLASS_ENUM(name, text) RIDGE_SASS_##name,
     RIDGE_SASS_CLASS_LIST(RIDGE_SASS_CLASS_ENUM)
 #undef RIDGE_SASS_CLASS_ENUM
-    RIDGE_SASS_CLASS_COUNT
+        RIDGE_SASS_CLASS_COUNT
 } ridge_sass_class;
 
 const char *ridge_sass_class_name(ridge_sass_class cls);
@@ -94,24 +95,24 @@ typedef struct ridge_registers {
 } ridge_registers;
 
 typedef struct ridge_sass {
-    uint16_t opcode;             /* low 12 bits of the word */
-    const char *name;            /* "LDG"; "?" when unknown */
-    char text[32];               /* with the modifiers that matter: "LDG.U16", "LDS.128",
-                                    "LDSM.x4", "HMMA.16816.F32.BF16", "MUFU.EX2"; a 32-bit
-                                    access has none: "LDG" */
+    uint16_t opcode;  /* low 12 bits of the word */
+    const char *name; /* "LDG"; "?" when unknown */
+    char text[32];    /* with the modifiers that matter: "LDG.U16", "LDS.128",
+                         "LDSM.x4", "HMMA.16816.F32.BF16", "MUFU.EX2"; a 32-bit
+                         access has none: "LDG" */
     ridge_sass_class cls;
-    bool is_load, is_store;      /* of memory; LDGSTS is both, an atomic neither */
-    uint8_t width_bytes;         /* of a lane's access; for LDSM/STSM 4 x matrices; else 0 */
-    uint8_t guard;               /* predicate 0..6; 7: always */
+    bool is_load, is_store; /* of memory; LDGSTS is both, an atomic neither */
+    uint8_t width_bytes;    /* of a lane's access; for LDSM/STSM 4 x matrices; else 0 */
+    uint8_t guard;          /* predicate 0..6; 7: always */
     bool guard_negated;
-    ridge_registers dest;        /* written; as far as the table knows the count */
+    ridge_registers dest;                       /* written; as far as the table knows the count */
     ridge_registers source[RIDGE_SASS_SOURCES]; /* read, addresses included */
-    uint8_t write_barrier;       /* scoreboard set when the result arrives; 7: none */
-    uint8_t read_barrier;        /* set when sources are read; 7: none */
-    uint8_t wait_mask;           /* scoreboards waited for before issue */
+    uint8_t write_barrier; /* scoreboard set when the result arrives; 7: none */
+    uint8_t read_barrier;  /* set when sources are read; 7: none */
+    uint8_t wait_mask;     /* scoreboards waited for before issue */
     uint8_t stall_cycles;
-    bool is_branch;              /* with a target in this function */
-    int64_t branch_target;       /* offset in the function's code; -1 when not a branch */
+    bool is_branch;        /* with a target in this function */
+    int64_t branch_target; /* offset in the function's code; -1 when not a branch */
 } ridge_sass;
 
 /* Decodes one instruction. offset is where it stands in the function (for branch targets); sm is

@@ -19,39 +19,39 @@ extern "C" {
 
 /* What every chip of one compute capability has in common. */
 typedef struct ridge_arch {
-    int major, minor;          /* compute capability, 9 and 0 */
-    const char *family;        /* "Hopper" */
+    int major, minor;   /* compute capability, 9 and 0 */
+    const char *family; /* "Hopper" */
     int warps_per_sm;
     int blocks_per_sm;
-    int threads_per_block;     /* most threads of a block: 1024 */
-    int schedulers_per_sm;     /* sub-partitions: 4 */
-    int registers_per_sm;      /* 65536 */
-    int register_unit;         /* registers are given to a warp in units of this many: 256 */
-    int registers_per_thread;  /* most: 255 */
+    int threads_per_block;    /* most threads of a block: 1024 */
+    int schedulers_per_sm;    /* sub-partitions: 4 */
+    int registers_per_sm;     /* 65536 */
+    int register_unit;        /* registers are given to a warp in units of this many: 256 */
+    int registers_per_thread; /* most: 255 */
     int shared_per_sm_bytes;
-    int shared_per_block_bytes;          /* most, with opt-in, without the reserve */
+    int shared_per_block_bytes; /* most, with opt-in, without the reserve */
     int shared_unit_bytes;
-    int shared_reserved_bytes;           /* taken from each block by the driver */
-    int barriers_per_sm;                 /* named barriers; 0: no such limit known */
-    int l1_wavefront_bytes;              /* shared memory moves 128 bytes a cycle and SM */
-    const int *carveouts_bytes;          /* shared-memory configurations, ascending */
+    int shared_reserved_bytes;  /* taken from each block by the driver */
+    int barriers_per_sm;        /* named barriers; 0: no such limit known */
+    int l1_wavefront_bytes;     /* shared memory moves 128 bytes a cycle and SM */
+    const int *carveouts_bytes; /* shared-memory configurations, ascending */
     size_t carveout_count;
 } ridge_arch;
 
 typedef struct ridge_chip {
-    const char *id;            /* "h200": what --gpu takes */
-    const char *name;          /* "NVIDIA H200" as the driver reports it */
+    const char *id;   /* "h200": what --gpu takes */
+    const char *name; /* "NVIDIA H200" as the driver reports it */
     const ridge_arch *arch;
     int sm_count;
-    double sm_clock_hz;        /* boost */
+    double sm_clock_hz; /* boost */
     double l2_bytes;
-    double dram_bytes;         /* capacity */
+    double dram_bytes; /* capacity */
     double dram_bytes_per_s;
     /* Dense peaks, FLOP/s or op/s; NAN when unknown. */
     double fp64_flop_per_s, fp32_flop_per_s;
     double fp64_tensor_flop_per_s, tf32_flop_per_s, fp16_flop_per_s, bf16_flop_per_s;
     double fp8_flop_per_s, int8_op_per_s, fp4_flop_per_s;
-    const char *source;        /* where the numbers come from, one line */
+    const char *source; /* where the numbers come from, one line */
 } ridge_chip;
 
 size_t ridge_arch_count(void);
@@ -68,9 +68,9 @@ const ridge_chip *ridge_chip_find(const char *name);
 typedef struct ridge_launch {
     int threads_per_block;
     int registers_per_thread;
-    int shared_bytes;          /* static + dynamic, without the driver's reserve */
-    int barriers;              /* named barriers a block uses; 0 when unknown */
-    int shared_per_sm_bytes;   /* carve-out in force; 0: the largest of the chip */
+    int shared_bytes;        /* static + dynamic, without the driver's reserve */
+    int barriers;            /* named barriers a block uses; 0 when unknown */
+    int shared_per_sm_bytes; /* carve-out in force; 0: the largest of the chip */
 } ridge_launch;
 
 typedef enum ridge_limiter {
@@ -82,11 +82,11 @@ typedef enum ridge_limiter {
 } ridge_limiter;
 
 typedef struct ridge_occupancy {
-    int blocks_per_sm;         /* resident; 0: the launch fails */
+    int blocks_per_sm; /* resident; 0: the launch fails */
     int warps_per_block;
-    int warps_per_sm;          /* resident */
-    double occupancy_frac;     /* warps_per_sm / the chip's */
-    unsigned limiters;         /* every ridge_limiter equal to the minimum */
+    int warps_per_sm;      /* resident */
+    double occupancy_frac; /* warps_per_sm / the chip's */
+    unsigned limiters;     /* every ridge_limiter equal to the minimum */
     /* Blocks an SM each resource alone would allow; INT_MAX: no limit. */
     int limit_warps, limit_blocks, limit_registers, limit_shared, limit_barriers;
 } ridge_occupancy;

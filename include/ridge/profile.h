@@ -17,32 +17,32 @@ extern "C" {
 #endif
 
 /* Reasons a warp waits. X(name, suffix in metric names, one line) */
-#define RIDGE_STALL_LIST(X)                                                                    \
-    X(LONG_SCOREBOARD, "long_scoreboard", "a load from global or local memory")                \
-    X(SHORT_SCOREBOARD, "short_scoreboard", "shared memory, MUFU or a dynamic branch")         \
-    X(MIO_THROTTLE, "mio_throttle", "the queue to shared memory and special functions")        \
-    X(LG_THROTTLE, "lg_throttle", "the queue of global and local accesses")                    \
-    X(TEX_THROTTLE, "tex_throttle", "the queue of the texture unit")                           \
-    X(BARRIER, "barrier", "other warps of the block at a barrier")                             \
-    X(MEMBAR, "membar", "a memory fence")                                                      \
-    X(WAIT, "wait", "a fixed latency of the instruction before")                               \
-    X(MATH_PIPE_THROTTLE, "math_pipe_throttle", "a busy arithmetic pipe")                      \
-    X(DISPATCH_STALL, "dispatch_stall", "the dispatcher")                                      \
-    X(NO_INSTRUCTION, "no_instruction", "the next instruction (instruction cache)")            \
-    X(IMC_MISS, "imc_miss", "a miss in the immediate-constant cache")                          \
-    X(BRANCH_RESOLVING, "branch_resolving", "the target of a branch")                          \
-    X(DRAIN, "drain", "stores to leave before exit")                                           \
-    X(SLEEPING, "sleeping", "nanosleep")                                                       \
-    X(GMMA, "gmma", "an asynchronous matrix product (wgmma)")                                  \
-    X(MISC, "misc", "another reason")                                                          \
-    X(NOT_SELECTED, "not_selected", "ready, another warp was taken (good news)")               \
+#define RIDGE_STALL_LIST(X)                                                                        \
+    X(LONG_SCOREBOARD, "long_scoreboard", "a load from global or local memory")                    \
+    X(SHORT_SCOREBOARD, "short_scoreboard", "shared memory, MUFU or a dynamic branch")             \
+    X(MIO_THROTTLE, "mio_throttle", "the queue to shared memory and special functions")            \
+    X(LG_THROTTLE, "lg_throttle", "the queue of global and local accesses")                        \
+    X(TEX_THROTTLE, "tex_throttle", "the queue of the texture unit")                               \
+    X(BARRIER, "barrier", "other warps of the block at a barrier")                                 \
+    X(MEMBAR, "membar", "a memory fence")                                                          \
+    X(WAIT, "wait", "a fixed latency of the instruction before")                                   \
+    X(MATH_PIPE_THROTTLE, "math_pipe_throttle", "a busy arithmetic pipe")                          \
+    X(DISPATCH_STALL, "dispatch_stall", "the dispatcher")                                          \
+    X(NO_INSTRUCTION, "no_instruction", "the next instruction (instruction cache)")                \
+    X(IMC_MISS, "imc_miss", "a miss in the immediate-constant cache")                              \
+    X(BRANCH_RESOLVING, "branch_resolving", "the target of a branch")                              \
+    X(DRAIN, "drain", "stores to leave before exit")                                               \
+    X(SLEEPING, "sleeping", "nanosleep")                                                           \
+    X(GMMA, "gmma", "an asynchronous matrix product (wgmma)")                                      \
+    X(MISC, "misc", "another reason")                                                              \
+    X(NOT_SELECTED, "not_selected", "ready, another warp was taken (good news)")                   \
     X(SELECTED, "selected", "issuing")
 
 typedef enum ridge_stall {
 #define RIDGE_STALL_ENUM(name, suffix, meaning) RIDGE_STALL_##name,
     RIDGE_STALL_LIST(RIDGE_STALL_ENUM)
 #undef RIDGE_STALL_ENUM
-    RIDGE_STALL_COUNT
+        RIDGE_STALL_COUNT
 } ridge_stall;
 
 const char *ridge_stall_name(ridge_stall stall);    /* "long_scoreboard" */
@@ -62,30 +62,30 @@ typedef enum ridge_profile_columns {
 
 typedef struct ridge_instruction {
     uint64_t pc;
-    uint32_t offset;            /* in the function's code */
-    ridge_sass sass;            /* zero, name NULL without a cubin */
-    const ridge_line *line;     /* innermost; NULL: none */
-    uint64_t executed;          /* by warps */
-    uint64_t threads, threads_on;            /* executed by threads; predicated on */
+    uint32_t offset;              /* in the function's code */
+    ridge_sass sass;              /* zero, name NULL without a cubin */
+    const ridge_line *line;       /* innermost; NULL: none */
+    uint64_t executed;            /* by warps */
+    uint64_t threads, threads_on; /* executed by threads; predicated on */
     uint64_t samples, samples_not_issued;
-    uint32_t stalls[RIDGE_STALL_COUNT];             /* samples by reason */
-    uint32_t stalls_not_issued[RIDGE_STALL_COUNT];  /* of cycles in which nothing was issued */
-    uint64_t wavefronts, wavefronts_ideal;          /* shared memory */
-    uint64_t sectors, sectors_ideal;                /* L2, global */
+    uint32_t stalls[RIDGE_STALL_COUNT];            /* samples by reason */
+    uint32_t stalls_not_issued[RIDGE_STALL_COUNT]; /* of cycles in which nothing was issued */
+    uint64_t wavefronts, wavefronts_ideal;         /* shared memory */
+    uint64_t sectors, sectors_ideal;               /* L2, global */
     uint64_t local_sectors;
     uint64_t tag_requests;                          /* L1, global */
     uint64_t memory_type, access_type, access_bits; /* as stored: 4 global, 8 local, 16 shared */
 } ridge_instruction;
 
 typedef struct ridge_profile {
-    unsigned columns;               /* of ridge_profile_columns */
-    const ridge_instruction *rows;  /* in order of pc */
+    unsigned columns;              /* of ridge_profile_columns */
+    const ridge_instruction *rows; /* in order of pc */
     size_t row_count;
     const ridge_function *function; /* NULL: no cubin */
     int sm;                         /* 90; 0: no cubin */
     const ridge_line *lines;        /* what rows[].line points into */
     size_t line_count;
-    ridge_instruction total;        /* sums over the rows */
+    ridge_instruction total; /* sums over the rows */
 } ridge_profile;
 
 ridge_status ridge_profile_create(const ridge_kernel *kernel, ridge_profile **out,

@@ -48,9 +48,9 @@ typedef struct ridge_session {
     const char *driver_version;
     const char *host_name;
     const char *process_name;
-    const char *command_line;     /* of the profiler */
+    const char *command_line; /* of the profiler */
     const char *operating_system;
-    uint64_t created_s;           /* Unix time; 0: not recorded */
+    uint64_t created_s; /* Unix time; 0: not recorded */
 } ridge_session;
 
 const ridge_session *ridge_report_session(const ridge_report *report);
@@ -66,23 +66,23 @@ typedef enum ridge_value_kind {
 
 typedef struct ridge_value {
     ridge_value_kind kind;
-    double number;      /* also set for counts, rounded to double */
+    double number; /* also set for counts, rounded to double */
     uint64_t count;
-    const char *text;   /* not NUL-terminated: text_length bytes of the file; borrowed */
+    const char *text; /* not NUL-terminated: text_length bytes of the file; borrowed */
     size_t text_length;
 } ridge_value;
 
 typedef struct ridge_metric {
-    const char *name;      /* NUL-terminated */
-    const char *unit;      /* "%", "byte/s"; "" for none; "?" when the name is not known */
-    ridge_value value;     /* the aggregate over all instances */
+    const char *name;  /* NUL-terminated */
+    const char *unit;  /* "%", "byte/s"; "" for none; "?" when the name is not known */
+    ridge_value value; /* the aggregate over all instances */
     size_t instance_count;
-    const void *data;      /* for ridge_instances_of() */
+    const void *data; /* for ridge_instances_of() */
     size_t data_bytes;
 } ridge_metric;
 
 typedef struct ridge_instance {
-    ridge_value id;        /* program counter, opcode text, or absent */
+    ridge_value id; /* program counter, opcode text, or absent */
     ridge_value value;
 } ridge_instance;
 
@@ -101,17 +101,17 @@ typedef enum ridge_result_kind {
 
 typedef struct ridge_kernel_info {
     ridge_result_kind kind;
-    size_t index;                 /* in the report, in order of execution */
-    const char *name;             /* short: "w02_kernel" */
-    const char *demangled_name;   /* with template and parameter types; NULL: none */
-    const char *mangled_name;     /* NULL: none */
-    const char *gpu_name;         /* NULL: not recorded */
-    int cc_major, cc_minor;       /* compute capability; 0: not recorded */
-    int sm_count;                 /* 0: not recorded */
-    uint64_t grid[3], block[3];   /* 0: not recorded */
+    size_t index;               /* in the report, in order of execution */
+    const char *name;           /* short: "w02_kernel" */
+    const char *demangled_name; /* with template and parameter types; NULL: none */
+    const char *mangled_name;   /* NULL: none */
+    const char *gpu_name;       /* NULL: not recorded */
+    int cc_major, cc_minor;     /* compute capability; 0: not recorded */
+    int sm_count;               /* 0: not recorded */
+    uint64_t grid[3], block[3]; /* 0: not recorded */
     uint64_t context_id, stream_id;
-    double duration_ns;           /* NAN: not recorded */
-    int clocks_locked;            /* by the profiler: 1 yes, 0 no, -1 not recorded */
+    double duration_ns; /* NAN: not recorded */
+    int clocks_locked;  /* by the profiler: 1 yes, 0 no, -1 not recorded */
     size_t metric_count;
     size_t rule_count;
 } ridge_kernel_info;
@@ -135,24 +135,25 @@ bool ridge_instances_next(ridge_instances *instances, ridge_instance *out);
 /* -- NVIDIA's stored rule results -------------------------------------------------------------- */
 
 typedef struct ridge_rule {
-    const char *id;           /* "SOLBottleneck" */
-    const char *name;         /* "Bottleneck" */
-    const char *section;      /* "SpeedOfLight" */
-    const char *title;        /* NULL: none */
-    const char *message;      /* NULL: none */
-    int type;                 /* 1 ok, 2 optimisation, 3 warning, 4 error, as stored; -1: none */
-    double speedup_frac;      /* NVIDIA's estimate, 0.5 for 50 %; NAN: none */
-    int speedup_is_global;    /* 1 global, 0 local, -1 none */
+    const char *id;        /* "SOLBottleneck" */
+    const char *name;      /* "Bottleneck" */
+    const char *section;   /* "SpeedOfLight" */
+    const char *title;     /* NULL: none */
+    const char *message;   /* NULL: none */
+    int type;              /* 1 ok, 2 optimisation, 3 warning, 4 error, as stored; -1: none */
+    double speedup_frac;   /* NVIDIA's estimate, 0.5 for 50 %; NAN: none */
+    int speedup_is_global; /* 1 global, 0 local, -1 none */
 } ridge_rule;
 
 /* Rules of a kernel; false when index is out of range. */
 bool ridge_kernel_rule_at(const ridge_kernel *kernel, size_t index, ridge_rule *out);
 
-/* -- modules: code and sources ------------------------------------------------------------------ */
+/* -- modules: code and sources ------------------------------------------------------------------
+ */
 
 typedef struct ridge_source_file {
     const char *path;
-    const char *text;      /* not NUL-terminated; NULL: not imported */
+    const char *text; /* not NUL-terminated; NULL: not imported */
     size_t text_bytes;
 } ridge_source_file;
 

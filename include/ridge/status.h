@@ -9,32 +9,34 @@
 #ifndef RIDGE_STATUS_H
 #define RIDGE_STATUS_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-#define RIDGE_PRINTF(format_index, first_index) \
+#define RIDGE_PRINTF(format_index, first_index)                                                    \
     __attribute__((format(printf, format_index, first_index)))
 #else
 #define RIDGE_PRINTF(format_index, first_index)
 #endif
 
 /* X(name, exit status of the command line, meaning) */
-#define RIDGE_STATUS_LIST(X)                                                        \
-    X(OK, 0, "done")                                                                \
-    X(ERR_INVALID_ARGUMENT, 2, "an argument is outside what the function accepts")  \
-    X(ERR_UNSUPPORTED, 3, "well formed, but not handled by this version")           \
-    X(ERR_MISALIGNED, 2, "a pointer or stride is not aligned as required")          \
-    X(ERR_ALIAS, 2, "buffers overlap that must not")                                \
-    X(ERR_OVERFLOW, 2, "a size does not fit its type")                              \
-    X(ERR_WORKSPACE, 2, "the workspace is missing or too small")                    \
-    X(ERR_NO_DEVICE, 4, "no suitable GPU")                                          \
-    X(ERR_ARCH, 4, "no code for this GPU's architecture")                           \
-    X(ERR_CUDA, 4, "the CUDA driver reported a failure")                            \
-    X(ERR_OUT_OF_MEMORY, 5, "out of memory")                                        \
-    X(ERR_INTERNAL, 70, "a bug in ridge")                                           \
-    X(ERR_IO, 3, "a file could not be read or written")                             \
+#define RIDGE_STATUS_LIST(X)                                                                       \
+    X(OK, 0, "done")                                                                               \
+    X(ERR_INVALID_ARGUMENT, 2, "an argument is outside what the function accepts")                 \
+    X(ERR_UNSUPPORTED, 3, "well formed, but not handled by this version")                          \
+    X(ERR_MISALIGNED, 2, "a pointer or stride is not aligned as required")                         \
+    X(ERR_ALIAS, 2, "buffers overlap that must not")                                               \
+    X(ERR_OVERFLOW, 2, "a size does not fit its type")                                             \
+    X(ERR_WORKSPACE, 2, "the workspace is missing or too small")                                   \
+    X(ERR_NO_DEVICE, 4, "no suitable GPU")                                                         \
+    X(ERR_ARCH, 4, "no code for this GPU's architecture")                                          \
+    X(ERR_CUDA, 4, "the CUDA driver reported a failure")                                           \
+    X(ERR_OUT_OF_MEMORY, 5, "out of memory")                                                       \
+    X(ERR_INTERNAL, 70, "a bug in ridge")                                                          \
+    X(ERR_IO, 3, "a file could not be read or written")                                            \
     X(ERR_FORMAT, 3, "the bytes contradict the format")
 
 typedef enum ridge_status {
@@ -62,6 +64,10 @@ int ridge_status_exit(ridge_status status);
 
 /* "0.1.0", the version of the library that is linked. */
 const char *ridge_version(void);
+
+/* "zstd 1.5.4, zlib 1.2.13", the libraries that unpack, as loaded. Writes into buffer (128 bytes
+ * are enough) and returns it. */
+const char *ridge_built_with(char *buffer, size_t size);
 
 #ifdef __cplusplus
 }

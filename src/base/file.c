@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -300,4 +301,10 @@ ridge_status ridge_file_unpack(ridge_file *file, const char *name, size_t larges
     file->bytes.data = to.data;
     file->bytes.size = to.size;
     return RIDGE_OK;
+}
+
+const char *ridge_built_with(char *buffer, size_t size)
+{
+    snprintf(buffer, size, "zstd %s, zlib %s", ZSTD_versionString(), zlibVersion());
+    return buffer;
 }

@@ -8,10 +8,10 @@
 #include "ridge/status.h"
 
 typedef struct ridge_file {
-    ridge_slice bytes;    /* the contents, unpacked */
-    void *mapping;        /* of the file; NULL: none */
+    ridge_slice bytes; /* the contents, unpacked */
+    void *mapping;     /* of the file; NULL: none */
     size_t mapping_bytes;
-    void *unpacked;       /* NULL: not compressed */
+    void *unpacked; /* NULL: not compressed */
 } ridge_file;
 
 /* Maps a regular file. RIDGE_ERR_IO with the system's reason for anything else: a directory, a

@@ -14,8 +14,8 @@
 
 struct candidate {
     const char *name;
-    const char *plus;  /* added when present; NULL: nothing */
-    double factor;     /* 0: 1 */
+    const char *plus; /* added when present; NULL: nothing */
+    double factor;    /* 0: 1 */
     bool needs_both;
 };
 
@@ -27,8 +27,8 @@ static const struct row {
 #define ROW(meaning, ...) [RIDGE_MEANING_##meaning] = {{__VA_ARGS__}}
     ROW(DURATION_NS, {"gpu__time_duration.sum"}, {"gpu__time_duration.avg"},
         {"gpu__time_active.sum"}),
-    ROW(SM_CLOCK_HZ, {"smsp__cycles_elapsed.avg.per_second"},
-        {"sm__cycles_elapsed.avg.per_second"}, {"gpc__cycles_elapsed.avg.per_second"}),
+    ROW(SM_CLOCK_HZ, {"smsp__cycles_elapsed.avg.per_second"}, {"sm__cycles_elapsed.avg.per_second"},
+        {"gpc__cycles_elapsed.avg.per_second"}),
     ROW(SM_CYCLES_ACTIVE_AVG, {"sm__cycles_active.avg"}, {"smsp__cycles_active.avg"}),
     ROW(SM_CYCLES_ACTIVE_MAX, {"sm__cycles_active.max"}, {"smsp__cycles_active.max"}),
     ROW(SM_CYCLES_ELAPSED, {"sm__cycles_elapsed.max"}, {"smsp__cycles_elapsed.max"},
@@ -47,9 +47,8 @@ static const struct row {
     ROW(LSU_REQUEST_PCT, {"l1tex__lsuin_requests" PCT}),
     ROW(LSU_INSTRUCTION_PCT, {"sm__inst_executed_pipe_lsu" PCT},
         {"sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_active"}),
-    ROW(TENSOR_PCT, {"sm__pipe_tensor_cycles_active" PCT},
-        {"sm__pipe_tensor_cycles_active_v2" PCT}, {"sm__pipe_tc_cycles_active" PCT},
-        {"sm__pipe_tensor_op_hmma_cycles_active" PCT},
+    ROW(TENSOR_PCT, {"sm__pipe_tensor_cycles_active" PCT}, {"sm__pipe_tensor_cycles_active_v2" PCT},
+        {"sm__pipe_tc_cycles_active" PCT}, {"sm__pipe_tensor_op_hmma_cycles_active" PCT},
         {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
         {"sm__inst_executed_pipe_tensor" PCT}, {"sm__inst_executed_pipe_tensor_op_hmma" PCT}),
     ROW(FMA_PCT, {"sm__pipe_fma_cycles_active" PCT}, {"sm__pipe_fmaheavy_cycles_active" PCT},
@@ -63,8 +62,7 @@ static const struct row {
         {"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"}),
     ROW(ADU_PCT, {"sm__inst_executed_pipe_adu" PCT},
         {"sm__inst_executed_pipe_adu.avg.pct_of_peak_sustained_active"}),
-    ROW(ISSUE_PCT, {"sm__issue_active" PCT}, {"sm__inst_executed" PCT},
-        {"sm__inst_issued" PCT}),
+    ROW(ISSUE_PCT, {"sm__issue_active" PCT}, {"sm__inst_executed" PCT}, {"sm__inst_issued" PCT}),
     ROW(ISSUE_ACTIVE_PCT, {"smsp__issue_active.avg.pct_of_peak_sustained_active"},
         {"smsp__issue_active.avg.per_cycle_active", NULL, 100},
         {"sm__inst_issued.avg.pct_of_peak_sustained_active"}),
@@ -101,8 +99,7 @@ static const struct row {
     ROW(LIMIT_BLOCKS, {"launch__occupancy_limit_blocks"}),
     ROW(LIMIT_BARRIERS, {"launch__occupancy_limit_barriers"}),
     ROW(THREADS_PER_INSTRUCTION, {"smsp__thread_inst_executed_per_inst_executed.ratio"}),
-    ROW(THREADS_ON_PER_INSTRUCTION,
-        {"smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"}),
+    ROW(THREADS_ON_PER_INSTRUCTION, {"smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"}),
     ROW(INSTRUCTIONS, {"smsp__inst_executed.sum"}, {"sm__inst_executed.sum"}, {"inst_executed"}),
     ROW(GLOBAL_LOAD_SECTORS, {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"}),
     ROW(GLOBAL_LOAD_REQUESTS, {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"}),
@@ -174,14 +171,14 @@ bool ridge_kernel_stall(const ridge_kernel *kernel, ridge_stall stall, double *r
                         const char **metric)
 {
     static const char *const names[RIDGE_STALL_COUNT] = {
-#define NAME(name, suffix, meaning) \
+#define NAME(name, suffix, meaning)                                                                \
     [RIDGE_STALL_##name] = "smsp__average_warps_issue_stalled_" suffix "_per_issue_active.ratio",
         RIDGE_STALL_LIST(NAME)
 #undef NAME
     };
 
-    if ((unsigned)stall >= RIDGE_STALL_COUNT ||
-        !ridge_kernel_number(kernel, names[stall], ratio) || isnan(*ratio))
+    if ((unsigned)stall >= RIDGE_STALL_COUNT || !ridge_kernel_number(kernel, names[stall], ratio) ||
+        isnan(*ratio))
         return false;
     if (metric != NULL)
         *metric = names[stall];

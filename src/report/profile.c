@@ -50,12 +50,8 @@ static const struct counter {
 } counters[] = {
     {{"inst_executed"}, offsetof(ridge_instruction, executed), RIDGE_PROFILE_EXECUTED},
     {{"thread_inst_executed"}, offsetof(ridge_instruction, threads), RIDGE_PROFILE_THREADS},
-    {{"thread_inst_executed_true"},
-     offsetof(ridge_instruction, threads_on),
-     RIDGE_PROFILE_THREADS},
-    {{"smsp__pcsamp_sample_count"},
-     offsetof(ridge_instruction, samples),
-     RIDGE_PROFILE_SAMPLES},
+    {{"thread_inst_executed_true"}, offsetof(ridge_instruction, threads_on), RIDGE_PROFILE_THREADS},
+    {{"smsp__pcsamp_sample_count"}, offsetof(ridge_instruction, samples), RIDGE_PROFILE_SAMPLES},
     {{"memory_l1_wavefronts_shared", "memory_l1_sectors_shared", "memory_shared_transactions"},
      offsetof(ridge_instruction, wavefronts),
      RIDGE_PROFILE_SHARED},
@@ -75,8 +71,7 @@ static const struct counter {
       "memory_l2_transactions_local"},
      offsetof(ridge_instruction, local_sectors),
      0},
-    {{"memory_l1_tag_requests_global", "memory_l1_sectors_global",
-      "memory_l1_transactions_global"},
+    {{"memory_l1_tag_requests_global", "memory_l1_sectors_global", "memory_l1_transactions_global"},
      offsetof(ridge_instruction, tag_requests),
      0},
     {{"memory_type"}, offsetof(ridge_instruction, memory_type), 0},
@@ -213,7 +208,8 @@ static bool collect_pcs(struct profile *profile, const ridge_kernel *kernel, uin
             if (!add_pc(profile, code_pc + i))
                 return false;
     for (i = 0; i < COUNTERS; i++)
-        if (find_counter(kernel, &counters[i], &metric) && !add_metric_pcs(profile, code_pc, &metric))
+        if (find_counter(kernel, &counters[i], &metric) &&
+            !add_metric_pcs(profile, code_pc, &metric))
             return false;
     /* All stall metrics have the same instances: one of them is enough. */
     if (ridge_kernel_metric(kernel, STALL_PREFIX "selected", &metric) &&
@@ -322,8 +318,7 @@ static void fill_counters(struct profile *profile, const ridge_kernel *kernel)
 }
 
 /* Opens the cubin and finds the kernel's function. A cubin that cannot be read is as none. */
-static ridge_status open_code(struct profile *profile, const ridge_kernel *kernel,
-                              ridge_error *err)
+static ridge_status open_code(struct profile *profile, const ridge_kernel *kernel, ridge_error *err)
 {
     const ridge_module *const module = ridge_kernel_module(kernel);
     const char *const name = ridge_kernel_get_info(kernel)->mangled_name;
@@ -364,8 +359,7 @@ static void fill_code(struct profile *profile, uint64_t code_pc)
         }
         row->offset = (uint32_t)offset;
         ridge_sass_decode(function->code + offset, row->offset, profile->shown.sm, &row->sass);
-        row->line =
-            ridge_line_find(profile->shown.lines, profile->shown.line_count, row->offset);
+        row->line = ridge_line_find(profile->shown.lines, profile->shown.line_count, row->offset);
     }
     profile->shown.columns |= RIDGE_PROFILE_OPCODES;
     if (profile->shown.line_count > 0)
@@ -398,8 +392,7 @@ static void add_up(struct profile *profile)
     }
 }
 
-ridge_status ridge_profile_create(const ridge_kernel *kernel, ridge_profile **out,
-                                  ridge_error *err)
+ridge_status ridge_profile_create(const ridge_kernel *kernel, ridge_profile **out, ridge_error *err)
 {
     struct profile *const profile = ridge_calloc(1, sizeof(*profile));
     uint64_t code_pc = 0;

@@ -181,8 +181,7 @@ static bool make_metric_slots(ridge_kernel *kernel)
         slot_count *= 2;
     if (slot_count == kernel->metric_slot_count)
         return true;
-    kernel->metric_slots =
-        ridge_alloc_array(&kernel->report->arena, slot_count, sizeof(uint32_t));
+    kernel->metric_slots = ridge_alloc_array(&kernel->report->arena, slot_count, sizeof(uint32_t));
     kernel->metric_slot_count = kernel->metric_slots != NULL ? slot_count : 0;
     if (kernel->metric_slots == NULL)
         return false;
@@ -240,8 +239,7 @@ static void fill_extent(const ridge_kernel *kernel, const char *prefix, uint64_t
         ridge_metric metric;
 
         snprintf(name, sizeof(name), "launch__%s_dim_%c", prefix, (char)('x' + (int)i));
-        if (ridge_kernel_metric(kernel, name, &metric) &&
-            metric.value.kind == RIDGE_VALUE_COUNT)
+        if (ridge_kernel_metric(kernel, name, &metric) && metric.value.kind == RIDGE_VALUE_COUNT)
             extent[i] = metric.value.count;
     }
 }
@@ -274,9 +272,9 @@ void report_finish_kernel(ridge_kernel *kernel)
             info->cc_minor = module->cc_minor;
         }
     }
-    info->sm_count = small_number(kernel, "device__attribute_multiprocessor_count",
-                                  small_number(kernel, "launch__sm_count",
-                                               report->device_sm_count));
+    info->sm_count =
+        small_number(kernel, "device__attribute_multiprocessor_count",
+                     small_number(kernel, "launch__sm_count", report->device_sm_count));
     if (info->grid[0] == 0)
         fill_extent(kernel, "grid", info->grid);
     if (info->block[0] == 0)
@@ -465,8 +463,8 @@ bool ridge_kernel_number(const ridge_kernel *kernel, const char *name, double *o
 {
     const struct report_metric *const metric = find_metric(kernel, name);
 
-    if (metric == NULL || (metric->value.kind != RIDGE_VALUE_NUMBER &&
-                           metric->value.kind != RIDGE_VALUE_COUNT))
+    if (metric == NULL ||
+        (metric->value.kind != RIDGE_VALUE_NUMBER && metric->value.kind != RIDGE_VALUE_COUNT))
         return false;
     *out = metric->value.number;
     return true;

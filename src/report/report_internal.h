@@ -12,7 +12,7 @@
 #include "ridge/report.h"
 
 enum {
-    REPORT_WARNINGS = 16,         /* kept; further ones are counted only */
+    REPORT_WARNINGS = 16,           /* kept; further ones are counted only */
     REPORT_UNPACKED_FACTOR = 128,   /* a compressed report may unpack to so many times its size */
     REPORT_UNPACKED_LEAST = 8 << 20 /* or to this many bytes where that is more; measured: 14 */
 };
@@ -45,9 +45,9 @@ struct ridge_kernel {
     ridge_kernel_info info;
     struct report_metric *metrics;
     size_t metric_capacity;
-    uint32_t *metric_slots;      /* hash table of metric index plus 1; size a power of two */
+    uint32_t *metric_slots; /* hash table of metric index plus 1; size a power of two */
     size_t metric_slot_count;
-    ridge_rule *rules;           /* NVIDIA's stored rule results */
+    ridge_rule *rules; /* NVIDIA's stored rule results */
     size_t rule_capacity;
     uint64_t module_reference;
     bool has_module;
@@ -56,17 +56,17 @@ struct ridge_kernel {
 struct ridge_report {
     ridge_arena arena;
     ridge_file file;
-    const char *name;            /* for messages */
+    const char *name; /* for messages */
     ridge_session session;
-    const char **names;          /* of metrics, by index */
+    const char **names; /* of metrics, by index */
     size_t name_count, name_capacity;
-    uint32_t *name_slots;        /* hash table of name index plus 1; size a power of two */
+    uint32_t *name_slots; /* hash table of name index plus 1; size a power of two */
     size_t name_slot_count;
     ridge_kernel *kernels;
     size_t kernel_count, kernel_capacity;
     struct report_module *modules;
     size_t module_count, module_capacity;
-    const char *device_name;     /* of the session, for results that do not name theirs */
+    const char *device_name; /* of the session, for results that do not name theirs */
     int device_cc_major, device_cc_minor, device_sm_count;
     const char *warnings[REPORT_WARNINGS];
     size_t warning_count;

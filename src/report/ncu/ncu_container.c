@@ -45,8 +45,7 @@ static bool read_strings(ridge_report *report, ridge_slice message)
 }
 
 /* Reads a block header into *block; with content, its strings and session too. */
-static bool read_header(ridge_report *report, ridge_slice header, bool content,
-                        struct block *block)
+static bool read_header(ridge_report *report, ridge_slice header, bool content, struct block *block)
 {
     ridge_cursor cursor = ridge_cursor_of(header);
     ridge_field field;
@@ -132,8 +131,8 @@ static bool walk_blocks(ridge_report *report, ridge_cursor cursor, bool headers)
             if (headers)
                 report_warn(report,
                             "cut at byte %zu: the block at %zu announces %llu bytes, %zu are left",
-                            report->file.bytes.size, start,
-                            (unsigned long long)block.payload_bytes, ridge_cursor_left(&cursor));
+                            report->file.bytes.size, start, (unsigned long long)block.payload_bytes,
+                            ridge_cursor_left(&cursor));
             block.payload_bytes = ridge_cursor_left(&cursor);
         }
         block.payload = ridge_read_bytes(&cursor, (size_t)block.payload_bytes);

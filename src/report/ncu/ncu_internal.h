@@ -34,11 +34,7 @@ enum ncu_result_field {
     NCU_RESULT_RENAMED = 31
 };
 
-enum ncu_metric_field {
-    NCU_METRIC_NAME = 1,
-    NCU_METRIC_VALUE = 2,
-    NCU_METRIC_INSTANCE = 3
-};
+enum ncu_metric_field { NCU_METRIC_NAME = 1, NCU_METRIC_VALUE = 2, NCU_METRIC_INSTANCE = 3 };
 
 enum ncu_value_field {
     NCU_VALUE_TEXT = 1,

@@ -249,8 +249,8 @@ static bool read_kernel_field(ridge_kernel *kernel, const ridge_field *field)
         break;
     }
     case NCU_RESULT_RULE:
-        if (!report_grow(&report->arena, &kernel->rules, info->rule_count,
-                         &kernel->rule_capacity, sizeof(kernel->rules[0])))
+        if (!report_grow(&report->arena, &kernel->rules, info->rule_count, &kernel->rule_capacity,
+                         sizeof(kernel->rules[0])))
             return false;
         return read_rule(report, field->bytes, &kernel->rules[info->rule_count++]);
     default:
@@ -306,9 +306,8 @@ static const char *const kind_name[] = {"kernel", "range", "command list", "grap
 
 bool ncu_result_read(ridge_report *report, ridge_slice message, ridge_result_kind kind)
 {
-    const uint32_t metric_field = kind == RIDGE_RESULT_KERNEL
-                                      ? (uint32_t)NCU_RESULT_METRIC
-                                      : find_metric_field(report, message);
+    const uint32_t metric_field = kind == RIDGE_RESULT_KERNEL ? (uint32_t)NCU_RESULT_METRIC
+                                                              : find_metric_field(report, message);
     const size_t offset = ncu_offset(report, message);
     ridge_cursor cursor = ridge_cursor_of(message);
     ridge_field field;

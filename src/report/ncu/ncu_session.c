@@ -106,8 +106,7 @@ static bool read_system(ridge_report *report, ridge_slice message)
     ridge_field field;
 
     while (ridge_field_next(&cursor, &field)) {
-        if (field.number == SYSTEM_OS &&
-            !take(report, &field, &report->session.operating_system))
+        if (field.number == SYSTEM_OS && !take(report, &field, &report->session.operating_system))
             return false;
         if (field.number == SYSTEM_HOST_NAME && !take(report, &field, &report->session.host_name))
             return false;
@@ -170,8 +169,7 @@ enum source_field {
 };
 
 /* RelocationData: functions {name, address, symbol index}. */
-static bool read_relocation(ridge_report *report, struct report_module *module,
-                            ridge_slice message)
+static bool read_relocation(ridge_report *report, struct report_module *module, ridge_slice message)
 {
     enum { RELOCATION_FUNCTION = 1, FUNCTION_NAME = 1, FUNCTION_ADDRESS = 2 };
     ridge_cursor cursor = ridge_cursor_of(message);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rules of the compute side: what fills the pipes and the issue slots. */
+#include <math.h>
+#include <string.h>
+
+#include "diagnose/diagnose_internal.h"
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole > 0 ? (double)part / (double)whole : 0;
+}
+
+/* The time ratio bound when the wall moves fewer instructions by a fraction. */
+static void bound_by_fraction(const struct facts *facts, const struct verdict *verdict,
+                              ridge_finding *finding, double waste_frac)
+{
+    ridge_wall next;
+    const double next_frac = facts_next_wall(facts, verdict->wall, &next);
+    const double busy_frac = verdict->saturation_frac;
+
+    if (!isnan(busy_frac) && busy_frac > 0 && waste_frac < 1)
+        finding_bound(finding, 1 / fmax(1 - waste_frac, next_frac / busy_frac), next);
+}
+
+static void judge_compute_pipe(struct facts *facts, const struct verdict *verdict,
+                               struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+    const bool pipe = verdict->wall == RIDGE_WALL_FMA || verdict->wall == RIDGE_WALL_ALU ||
+                      verdict->wall == RIDGE_WALL_FP64;
+
+    if (verdict->cls != RIDGE_CLASS_COMPUTE || !pipe || verdict->top == NULL)
+        return;
+    out->weight = WEIGHT_PRIMARY + 2;
+    finding->sentence =
+        facts_text(facts, "%s is busy %.1f %% of the time%s.", ridge_wall_words(verdict->wall),
+                   verdict->top->pct, verdict->saturated ? ": arithmetic is the limit" : "");
+    finding->advice =
+        verdict->wall == RIDGE_WALL_FP64
+            ? "Fewer FP64 operations: single precision where the error allows, FP64 tensor cores "
+              "for matrix work; look for double constants (1.0 instead of 1.0f)."
+        : verdict->wall == RIDGE_WALL_ALU
+            ? "Fewer integer and logic operations: hoist index arithmetic out of the loop, use "
+              "shifts and multiply-add (IMAD runs on the FMA pipe), compare and select less."
+            : "Fewer operations: fused multiply-add, packed half2/bf162 arithmetic, tensor cores "
+              "for matrix work, cheaper formulas.";
+    finding_bar(finding, verdict->top);
+    finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
+    finding_evidence(facts, finding, RIDGE_MEANING_FMA_PCT);
+    finding_evidence(facts, finding, RIDGE_MEANING_ALU_PCT);
+    finding_stall(facts, finding, RIDGE_STALL_MATH_PIPE_THROTTLE);
+    bound_by_fraction(facts, verdict, finding, 0.5);
+    finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_COUNT, NULL, "samples");
+}
+
+static void judge_issue_bound(struct facts *facts, const struct verdict *verdict,
+                              struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+    const double issue_pct = facts_wall_pct(facts, RIDGE_WALL_ISSUE);
+
+    if (verdict->cls != RIDGE_CLASS_COMPUTE || verdict->wall == RIDGE_WALL_TENSOR)
+        return;
+    if (verdict->wall == RIDGE_WALL_ISSUE)
+        out->weight = WEIGHT_PRIMARY;
+    else if (issue_pct >= NEAR_PCT)
+        out->weight = WEIGHT_SHARED;
+    else
+        return;
+    finding->sentence =
+        facts_text(facts,
+                   "The schedulers issue an instruction in %.1f %% of the cycles: the number of "
+                   "instructions is the limit.",
+                   issue_pct);
+    finding->advice = "Fewer instructions for the same work: wider loads and stores, packed "
+                      "half2/bf162 arithmetic, hoisted index arithmetic, unrolled loops.";
+    finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
+    finding_evidence(facts, finding, RIDGE_MEANING_ALU_PCT);
+    finding_evidence(facts, finding, RIDGE_MEANING_FMA_PCT);
+    finding_evidence(facts, finding, RIDGE_MEANING_INSTRUCTIONS);
+    bound_by_fraction(facts, verdict, finding, 0.5);
+    finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, NULL, "instructions");
+}
+
+static void judge_special_function(struct facts *facts, const struct verdict *verdict,
+                                   struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+
+    if (verdict->wall != RIDGE_WALL_XU)
+        return;
+    out->weight = WEIGHT_PRIMARY + 4;
+    finding->sentence = facts_text(
+        facts,
+        "The special function unit is busy %.1f %% of the time: exp, log, sin, rsqrt, "
+        "reciprocals and some conversions run there at a quarter of the FMA rate or less.",
+        facts_wall_pct(facts, RIDGE_WALL_XU));
+    finding->advice =
+        "Fewer special functions: share one exp or reciprocal among several results, use "
+        "exp2 with a folded constant, a polynomial on the FMA pipe for part of the elements.";
+    finding_evidence(facts, finding, RIDGE_MEANING_XU_PCT);
+    finding_number(finding, "ridge:special_frac", "special functions of all instructions",
+                   share(facts->code.special, facts->code.executed), "frac");
+    finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
+    bound_by_fraction(facts, verdict, finding, 0.5);
+    finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_COUNT, NULL, "samples");
+}
+
+static void judge_conversion(struct facts *facts, const struct verdict *verdict,
+                             struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+
+    if (verdict->cls != RIDGE_CLASS_COMPUTE || !(facts->conversion_frac >= CONVERSION_FRAC))
+        return;
+    out->weight = WEIGHT_PRIMARY + 6;
+    finding->sentence =
+        facts_text(facts, "%.0f %% of the instructions convert between number formats.",
+                   facts->conversion_frac * 100);
+    finding->advice = "Convert two values at once (packed F2FP), keep values in one format "
+                      "between steps, convert when staging a tile and not in the inner loop.";
+    finding_number(finding, "ridge:conversion_frac", "conversions of all instructions",
+                   facts->conversion_frac, "frac");
+    finding_bar(finding, verdict->top);
+    finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
+    bound_by_fraction(facts, verdict, finding, facts->conversion_frac);
+    finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, row_is_conversion,
+                   "conversions");
+}
+
+static bool row_is_divergent(const ridge_instruction *row)
+{
+    return row->executed > 0 && row->threads < row->executed * (uint64_t)DIVERGENT_THREADS;
+}
+
+static void judge_divergence(struct facts *facts, const struct verdict *verdict,
+                             struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+    const double threads = VALUE(facts, THREADS_PER_INSTRUCTION);
+    const double branching = facts_stall(facts, RIDGE_STALL_BRANCH_RESOLVING);
+
+    if (!(threads < DIVERGENT_THREADS))
+        return;
+    /* Blocks of fewer threads than a warp are as few threads without any branch. */
+    if (facts->block_threads < 32)
+        return;
+    if (verdict->cls == RIDGE_CLASS_COMPUTE)
+        out->weight = WEIGHT_PRIMARY + 10;
+    else if (verdict->cls == RIDGE_CLASS_LATENCY)
+        out->weight = threads < 16 || branching >= 0.15 ? WEIGHT_PRIMARY + 5 : WEIGHT_SHARED + 10;
+    else
+        out->weight = WEIGHT_MINOR + 15;
+    finding->sentence =
+        facts_text(facts,
+                   "Only %.1f of 32 threads are active in an instruction: the lanes of a warp take "
+                   "different paths.",
+                   threads);
+    finding->advice =
+        "Let the lanes of a warp agree: sort or bin the work by path, give one path to a whole "
+        "warp, replace branches by selects, or split the rare path into a kernel of its own.";
+    finding_evidence(facts, finding, RIDGE_MEANING_THREADS_PER_INSTRUCTION);
+    finding_evidence(facts, finding, RIDGE_MEANING_THREADS_ON_PER_INSTRUCTION);
+    finding_stall(facts, finding, RIDGE_STALL_BRANCH_RESOLVING);
+    if (verdict->cls == RIDGE_CLASS_COMPUTE)
+        bound_by_fraction(facts, verdict, finding, 1 - threads / 32);
+    finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, row_is_divergent,
+                   "instructions of partly active warps");
+}
+
+static void judge_tensor_pipe(struct facts *facts, const struct verdict *verdict,
+                              struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+    const double tensor_pct = facts_wall_pct(facts, RIDGE_WALL_TENSOR);
+
+    if (verdict->wall != RIDGE_WALL_TENSOR)
+        return;
+    out->weight = WEIGHT_PRIMARY + 8;
+    finding->sentence =
+        verdict->saturated
+            ? facts_text(facts,
+                         "The tensor pipe is busy %.1f %% of the time: the kernel is at the "
+                         "limit of the matrix units.",
+                         tensor_pct)
+            : facts_text(facts, "A matrix kernel whose tensor pipe is fed %.1f %% of the time.",
+                         tensor_pct);
+    finding->advice =
+        verdict->saturated
+            ? "Only less arithmetic helps: a narrower type (FP8, INT8), skipped tiles "
+              "(causal masks, sparsity)."
+            : "Feed the tensor pipe: more stages of cp.async or TMA, larger warp tiles, operands "
+              "loaded one step ahead (software pipelining), wgmma on Hopper, producer and "
+              "consumer warps.";
+    finding_evidence(facts, finding, RIDGE_MEANING_TENSOR_PCT);
+    finding_evidence(facts, finding, RIDGE_MEANING_L1_DATA_PIPE_PCT);
+    finding_number(finding, "ridge:tensor_frac", "tensor instructions of all instructions",
+                   share(facts->code.tensor, facts->code.executed), "frac");
+    finding_stall(facts, finding, facts->top_stall);
+    if (!isnan(tensor_pct) && tensor_pct > 0)
+        finding_bound(finding, 100 / tensor_pct, RIDGE_WALL_TENSOR);
+    finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_COUNT, NULL, "samples");
+}
+
+const struct rule compute_rules[] = {
+    {"tensor_pipe", judge_tensor_pipe},
+    {"compute_pipe", judge_compute_pipe},
+    {"issue_bound", judge_issue_bound},
+    {"special_function", judge_special_function},
+    {"conversion", judge_conversion},
+    {"thread_divergence", judge_divergence},
+    {NULL, NULL},
+};

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Rules of parallel work: launch, grid, tail, balance and residency. */
+#include <limits.h>
+#include <math.h>
+
+#include "diagnose/diagnose_internal.h"
+
+static void judge_launch_overhead(struct facts *facts, const struct verdict *verdict,
+                                  struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+
+    if (verdict->gate != 0)
+        return;
+    out->weight = WEIGHT_PRIMARY + 19;
+    finding->sentence = facts_text(
+        facts, "The kernel takes %.2f us: launch, ramp-up and cold caches take most of it.",
+        VALUE(facts, DURATION_NS) / 1e3);
+    finding->advice = "Fuse it with its neighbours, or put the sequence into a CUDA graph; inside "
+                      "the kernel there is little to gain.";
+    finding_evidence(facts, finding, RIDGE_MEANING_DURATION_NS);
+    finding_evidence(facts, finding, RIDGE_MEANING_GRID_BLOCKS);
+}
+
+static void judge_grid(struct facts *facts, const struct verdict *verdict, struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+    const bool fewer_than_sms = facts->grid_blocks < facts->sm_count;
+    const bool few = facts->waves < 0.5 && facts->achieved_pct < 0.6 * facts->theoretical_pct;
+
+    if (!fewer_than_sms && !few)
+        return;
+    if (verdict->gate == 2)
+        out->weight = WEIGHT_PRIMARY + 15;
+    else if (verdict->gate == 0)
+        out->weight = WEIGHT_SHARED + 20;
+    else if (verdict->saturated) {
+        out->weight = 1;
+        out->not_now =
+            facts_text(facts, "%.0f blocks are few for %.0f SMs, but %s is full already",
+                       facts->grid_blocks, facts->sm_count, ridge_wall_words(verdict->wall));
+        return;
+    } else
+        out->weight = WEIGHT_SHARED;
+    finding->sentence =
+        fewer_than_sms
+            ? facts_text(facts,
+                         "The grid has %.0f blocks for %.0f SMs: %.0f SMs have nothing to do.",
+                         facts->grid_blocks, facts->sm_count, facts->sm_count - facts->grid_blocks)
+            : facts_text(
+                  facts,
+                  "The grid fills %.0f %% of the places for blocks: an SM holds %.1f warps on "
+                  "average, %.0f would fit.",
+                  facts->waves * 100,
+                  facts->arch != NULL ? facts->achieved_pct / 100 * facts->arch->warps_per_sm
+                                      : (double)NAN,
+                  facts->arch != NULL ? facts->theoretical_pct / 100 * facts->arch->warps_per_sm
+                                      : (double)NAN);
+    finding->advice = "More blocks: smaller tiles, split the reduction (split-K, split-V) over "
+                      "blocks, let several problems share one launch.";
+    finding_evidence(facts, finding, RIDGE_MEANING_GRID_BLOCKS);
+    finding_number(finding, "ridge:sm_count", "SMs", facts->sm_count, "SM");
+    finding_evidence(facts, finding, RIDGE_MEANING_WAVES);
+    finding_evidence(facts, finding, RIDGE_MEANING_OCCUPANCY_ACHIEVED_PCT);
+    if (verdict->gate == 2) {
+        const struct constituent *const top = facts_top(facts, true, true);
+        double bound = fewer_than_sms ? facts->sm_count / facts->grid_blocks : 1;
+
+        /* Places for blocks that stay empty hide latency as well. */
+        if (facts->waves > 0 && facts->waves < 1)
+            bound = fmax(bound, 1 / facts->waves);
+        if (top != NULL && top->pct > 0)
+            bound = fmin(bound, (top->wall == RIDGE_WALL_DRAM ? DRAM_TARGET_PCT : 100) / top->pct);
+        finding_bound(finding, bound, top != NULL ? top->wall : RIDGE_WALL_UNKNOWN);
+    }
+}
+
+static void judge_imbalance(struct facts *facts, const struct verdict *verdict,
+                            struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+
+    if (!(facts->busy_sm_frac < IMBALANCE_FRAC) || !(facts->grid_blocks >= facts->sm_count))
+        return;
+    if (verdict->gate == 0)
+        return;
+    out->weight = verdict->gate == 2 ? WEIGHT_PRIMARY + 16 : WEIGHT_SHARED;
+    finding->sentence = facts_text(
+        facts,
+        "An SM is active %.0f %% as long as the busiest one, on average: some blocks have much "
+        "more work than others.",
+        facts->busy_sm_frac * 100);
+    finding->advice = "Split the large blocks, hand out work in small pieces from a counter "
+                      "(persistent blocks), or start the large ones first.";
+    finding_evidence(facts, finding, RIDGE_MEANING_SM_CYCLES_ACTIVE_AVG);
+    finding_evidence(facts, finding, RIDGE_MEANING_SM_CYCLES_ACTIVE_MAX);
+    finding_evidence(facts, finding, RIDGE_MEANING_WAVES);
+    if (verdict->gate == 2)
+        finding_bound(finding, 1 / facts->busy_sm_frac, RIDGE_WALL_UNKNOWN);
+}
+
+static void judge_tail(struct facts *facts, const struct verdict *verdict, struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+
+    if (!(facts->tail_frac >= TAIL_FRAC) || verdict->gate == 0)
+        return;
+    if (verdict->gate == 1 && verdict->saturated) {
+        out->weight = 1;
+        out->not_now =
+            facts_text(facts, "%.2f waves leave a tail, but %s is full over the whole kernel",
+                       facts->waves, ridge_wall_words(verdict->wall));
+        return;
+    }
+    out->weight = verdict->gate == 2 ? WEIGHT_PRIMARY + 14 : WEIGHT_SHARED + 5;
+    finding->sentence = facts_text(
+        facts,
+        "%.2f waves of blocks: the last wave fills only a part of the SMs, %.0f %% of the SM "
+        "time is lost.",
+        facts->waves, facts->tail_frac * 100);
+    finding->advice = "Choose the tile so that the grid is a whole number of waves, use smaller "
+                      "blocks, or persistent blocks that share the work evenly (stream-K).";
+    finding_evidence(facts, finding, RIDGE_MEANING_WAVES);
+    finding_evidence(facts, finding, RIDGE_MEANING_GRID_BLOCKS);
+    finding_number(finding, "ridge:tail_frac", "SM time lost in the last wave", facts->tail_frac,
+                   "frac");
+    if (facts->tail_frac < 1) {
+        ridge_wall next;
+
+        (void)facts_next_wall(facts, RIDGE_WALL_UNKNOWN, &next);
+        finding_bound(finding, 1 / (1 - facts->tail_frac), next);
+    }
+}
+
+/* -- occupancy ------------------------------------------------------------------------------------
+ */
+
+static const struct limiter {
+    const char *id;
+    unsigned bit;
+    ridge_meaning reported;
+    const char *words;
+} limiters[] = {
+    {"occupancy_shared_memory", RIDGE_LIMIT_SHARED, RIDGE_MEANING_LIMIT_SHARED, "shared memory"},
+    {"occupancy_registers", RIDGE_LIMIT_REGISTERS, RIDGE_MEANING_LIMIT_REGISTERS, "registers"},
+    {"occupancy_blocks", RIDGE_LIMIT_BLOCKS, RIDGE_MEANING_LIMIT_BLOCKS,
+     "the limit of blocks an SM"},
+    {"occupancy_barriers", RIDGE_LIMIT_BARRIERS, RIDGE_MEANING_LIMIT_BARRIERS, "named barriers"},
+    {"occupancy_warps", RIDGE_LIMIT_WARPS, RIDGE_MEANING_LIMIT_WARPS, "warps"},
+};
+
+/* Whether a resource is among those that tie for the minimum: by ridge's own occupancy when it
+ * could be computed, else by what the report says. */
+static bool limits(const struct facts *facts, const struct limiter *limiter)
+{
+    double least = INFINITY;
+    size_t i;
+
+    if (facts->occupancy.blocks_per_sm > 0)
+        return (facts->occupancy.limiters & limiter->bit) != 0;
+    for (i = 0; i < sizeof(limiters) / sizeof(limiters[0]); i++)
+        if (facts->value[limiters[i].reported] < least)
+            least = facts->value[limiters[i].reported];
+    return facts->value[limiter->reported] <= least && !isinf(least);
+}
+
+/* How much must go for one more block an SM, and what the launch may use then. */
+static const char *next_step(struct facts *facts, const struct limiter *limiter)
+{
+    ridge_occupancy_step steps[64];
+    const int blocks = facts->occupancy.blocks_per_sm;
+    size_t count, i;
+
+    if (facts->arch == NULL || blocks <= 0)
+        return "";
+    count = ridge_occupancy_staircase(facts->arch, &facts->launch, steps,
+                                      sizeof(steps) / sizeof(steps[0]));
+    if (count > sizeof(steps) / sizeof(steps[0]))
+        count = sizeof(steps) / sizeof(steps[0]);
+    for (i = 0; i < count; i++) {
+        if (steps[i].blocks_per_sm != blocks + 1)
+            continue;
+        if (limiter->bit == RIDGE_LIMIT_SHARED && steps[i].largest_shared_bytes >= 0)
+            return facts_text(facts,
+                              " Free %d bytes (%d -> %d) and %d blocks fit; %d less buys nothing.",
+                              facts->launch.shared_bytes - steps[i].largest_shared_bytes,
+                              facts->launch.shared_bytes, steps[i].largest_shared_bytes, blocks + 1,
+                              facts->launch.shared_bytes - steps[i].largest_shared_bytes - 1);
+        if (limiter->bit == RIDGE_LIMIT_REGISTERS && steps[i].largest_registers_per_thread > 0)
+            return facts_text(facts,
+                              " At %d registers a thread (now %d) %d blocks fit; anything between "
+                              "buys nothing.",
+                              steps[i].largest_registers_per_thread,
+                              facts->launch.registers_per_thread, blocks + 1);
+    }
+    return "";
+}
+
+static double resident_warps_ratio(const struct facts *facts)
+{
+    return facts->theoretical_pct > 0 ? 100 / facts->theoretical_pct : NAN;
+}
+
+static void judge_occupancy(struct facts *facts, const struct verdict *verdict,
+                            struct judgement *out, const struct limiter *limiter)
+{
+    ridge_finding *const finding = &out->finding;
+    const struct constituent *const top = facts_top(facts, true, true);
+
+    if (!(facts->theoretical_pct <= LOW_OCCUPANCY_PCT) || !limits(facts, limiter))
+        return;
+    if (verdict->gate == 1) {
+        out->weight = 1;
+        out->not_now =
+            facts_text(facts,
+                       "%.1f %% of the warps fit (limited by %s), but %s is busy %.0f %% with "
+                       "them",
+                       facts->theoretical_pct, limiter->words, ridge_wall_words(verdict->wall),
+                       verdict->saturation_frac * 100);
+        return;
+    }
+    if (facts_is_matrix_kernel(facts) ||
+        facts->bytes_available_per_sm >= facts->bytes_needed_per_sm) {
+        out->weight = WEIGHT_MINOR + 5;
+        finding->sentence = facts_text(
+            facts,
+            "%.1f %% of the warps fit, limited by %s: a choice of design here, since the "
+            "warps have independent work under way.",
+            facts->theoretical_pct, limiter->words);
+    } else {
+        out->weight = verdict->gate == 3 ? WEIGHT_PRIMARY + 15 : WEIGHT_SHARED + 12;
+        finding->sentence =
+            facts_text(facts, "%s limits residency to %d block%s an SM: %.1f %% of the warps fit.",
+                       limiter->bit == RIDGE_LIMIT_SHARED      ? "Shared memory"
+                       : limiter->bit == RIDGE_LIMIT_REGISTERS ? "The number of registers"
+                       : limiter->bit == RIDGE_LIMIT_BLOCKS    ? "The number of blocks"
+                       : limiter->bit == RIDGE_LIMIT_WARPS     ? "The number of warps"
+                                                               : "The number of barriers",
+                       facts->occupancy.blocks_per_sm,
+                       facts->occupancy.blocks_per_sm == 1 ? "" : "s", facts->theoretical_pct);
+    }
+    finding->advice = facts_text(
+        facts, "%s%s",
+        limiter->bit == RIDGE_LIMIT_SHARED
+            ? "Less shared memory a block: narrower types, fewer stages, reuse of buffers, a "
+              "smaller tile."
+        : limiter->bit == RIDGE_LIMIT_REGISTERS
+            ? "Fewer registers a thread: smaller register tiles, less unrolling, "
+              "__launch_bounds__ with a minimum of blocks (watch for spills)."
+        : limiter->bit == RIDGE_LIMIT_BLOCKS ? "Larger blocks: the SM holds no more of this size."
+                                             : "A different block size.",
+        next_step(facts, limiter));
+    finding_evidence(facts, finding, RIDGE_MEANING_OCCUPANCY_THEORETICAL_PCT);
+    finding_evidence(facts, finding, RIDGE_MEANING_OCCUPANCY_ACHIEVED_PCT);
+    finding_evidence(facts, finding, limiter->reported);
+    if (limiter->bit == RIDGE_LIMIT_SHARED)
+        finding_number(finding, "ridge:shared_bytes_per_block", "shared memory a block",
+                       facts->shared_bytes, "byte");
+    else
+        finding_evidence(facts, finding, RIDGE_MEANING_REGISTERS);
+    finding_evidence(facts, finding, RIDGE_MEANING_WARPS_ELIGIBLE);
+    finding_stall(facts, finding, facts->top_stall);
+    if (verdict->gate == 3 && top != NULL && top->pct > 0)
+        finding_bound(finding,
+                      fmin(resident_warps_ratio(facts),
+                           (top->wall == RIDGE_WALL_DRAM ? DRAM_TARGET_PCT : 100) / top->pct),
+                      top->wall);
+}
+
+static void judge_occupancy_shared(struct facts *facts, const struct verdict *verdict,
+                                   struct judgement *out)
+{
+    judge_occupancy(facts, verdict, out, &limiters[0]);
+}
+
+static void judge_occupancy_registers(struct facts *facts, const struct verdict *verdict,
+                                      struct judgement *out)
+{
+    judge_occupancy(facts, verdict, out, &limiters[1]);
+}
+
+static void judge_occupancy_blocks(struct facts *facts, const struct verdict *verdict,
+                                   struct judgement *out)
+{
+    judge_occupancy(facts, verdict, out, &limiters[2]);
+}
+
+static void judge_occupancy_barriers(struct facts *facts, const struct verdict *verdict,
+                                     struct judgement *out)
+{
+    judge_occupancy(facts, verdict, out, &limiters[3]);
+}
+
+static void judge_occupancy_warps(struct facts *facts, const struct verdict *verdict,
+                                  struct judgement *out)
+{
+    judge_occupancy(facts, verdict, out, &limiters[4]);
+}
+
+const struct rule parallelism_rules[] = {
+    {"launch_overhead", judge_launch_overhead},
+    {"grid_too_small", judge_grid},
+    {"imbalance", judge_imbalance},
+    {"tail_effect", judge_tail},
+    {"occupancy_shared_memory", judge_occupancy_shared},
+    {"occupancy_registers", judge_occupancy_registers},
+    {"occupancy_blocks", judge_occupancy_blocks},
+    {"occupancy_barriers", judge_occupancy_barriers},
+    {"occupancy_warps", judge_occupancy_warps},
+    {NULL, NULL},
+};

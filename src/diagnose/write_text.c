@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A diagnosis on one screen. The first lines are enough to act on: which kernel, which wall, what
+ * to change first and how much that can give. What follows is why, where and what to leave alone.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "ridge/diagnose.h"
+
+enum { LABEL_COLUMNS = 10, BAR_COLUMNS = 30, FINDINGS_SHOWN = 3, BARS_SHOWN = 5 };
+
+/* "  why     " and the like: a label in a column of its own. */
+static const char *label(char buffer[32], const char *text)
+{
+    snprintf(buffer, 32, "  %-*s", LABEL_COLUMNS - 2, text);
+    return buffer;
+}
+
+static void write_labelled(ridge_output *output, const char *name, const char *text)
+{
+    char buffer[32];
+
+    ridge_output_wrap(output, LABEL_COLUMNS, label(buffer, name), text);
+}
+
+/* A number with its unit as evidence shows it. */
+static void evidence_number(const ridge_evidence *evidence, char *buffer, size_t size)
+{
+    const char *const unit = evidence->unit;
+    char number[48];
+
+    if (strcmp(unit, "frac") == 0)
+        ridge_number_text(evidence->value, RIDGE_UNIT_FRAC, buffer, size);
+    else if (strcmp(unit, "%") == 0)
+        ridge_number_text(evidence->value / 100, RIDGE_UNIT_FRAC, buffer, size);
+    else if (strcmp(unit, "byte") == 0 || strncmp(unit, "byte/block", 10) == 0)
+        ridge_number_text(evidence->value, RIDGE_UNIT_BYTES, buffer, size);
+    else if (strcmp(unit, "byte/s") == 0)
+        ridge_number_text(evidence->value, RIDGE_UNIT_BYTES_PER_S, buffer, size);
+    else if (strcmp(unit, "ns") == 0)
+        ridge_number_text(evidence->value, RIDGE_UNIT_NS, buffer, size);
+    else if (strcmp(unit, "ratio") == 0)
+        ridge_number_text(evidence->value, RIDGE_UNIT_RATIO, buffer, size);
+    else {
+        const bool is_whole = floor(evidence->value) == evidence->value;
+
+        ridge_number_text(evidence->value, is_whole ? RIDGE_UNIT_COUNT : RIDGE_UNIT_NONE, number,
+                          sizeof(number));
+        snprintf(buffer, size, "%s", number);
+    }
+}
+
+static void add_extent(ridge_text *text, const uint64_t extent[3])
+{
+    ridge_text_format(text, "%llu", (unsigned long long)extent[0]);
+    if (extent[1] > 1 || extent[2] > 1)
+        ridge_text_format(text, "x%llu", (unsigned long long)extent[1]);
+    if (extent[2] > 1)
+        ridge_text_format(text, "x%llu", (unsigned long long)extent[2]);
+}
+
+/* "w02_kernel  8192 blocks x 128 threads, 20 registers, 73.00 KiB shared, NVIDIA H200". */
+static void write_heading(const ridge_diagnosis *diagnosis, ridge_output *output)
+{
+    ridge_text text;
+    char number[48];
+
+    ridge_text_init(&text);
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, diagnosis->name);
+    ridge_text_format(
+        &text, "  %s",
+        ridge_number_text(diagnosis->duration_ns, RIDGE_UNIT_NS, number, sizeof(number)));
+    if (diagnosis->gpu != NULL)
+        ridge_text_format(&text, " on %s", diagnosis->gpu);
+    if (diagnosis->grid[0] > 0) {
+        ridge_text_add(&text, ", ");
+        add_extent(&text, diagnosis->grid);
+        ridge_text_add(&text, " blocks of ");
+        add_extent(&text, diagnosis->block);
+        ridge_text_add(&text, " threads");
+    }
+    if (!isnan(diagnosis->registers_per_thread))
+        ridge_text_format(&text, ", %.0f registers", diagnosis->registers_per_thread);
+    if (diagnosis->shared_bytes_per_block > 0)
+        ridge_text_format(&text, ", %s shared",
+                          ridge_number_text(diagnosis->shared_bytes_per_block, RIDGE_UNIT_BYTES,
+                                            number, sizeof(number)));
+    ridge_text_add(&text, "\n");
+    ridge_output_text(output, text.data);
+    ridge_text_release(&text);
+}
+
+static void add_bound(ridge_text *text, const ridge_finding *finding)
+{
+    if (isnan(finding->speedup_bound[1]))
+        return;
+    if (finding->speedup_bound[1] < 1.05)
+        ridge_text_add(text, "at most a few per cent");
+    else
+        ridge_text_format(text, "%.2g to %.2g times as fast", finding->speedup_bound[0],
+                          finding->speedup_bound[1]);
+    if (finding->next_wall != RIDGE_WALL_UNKNOWN)
+        ridge_text_format(text, "; then %s limits", ridge_wall_words(finding->next_wall));
+}
+
+static void write_verdict(const ridge_diagnosis *diagnosis, ridge_output *output)
+{
+    ridge_text text;
+
+    write_labelled(output, "verdict", diagnosis->verdict.sentence);
+    if (diagnosis->finding_count == 0)
+        return;
+    write_labelled(output, "change", diagnosis->findings[0].advice);
+    ridge_text_init(&text);
+    add_bound(&text, &diagnosis->findings[0]);
+    if (text.length > 0)
+        write_labelled(output, "gain", text.data);
+    ridge_text_release(&text);
+}
+
+static void write_bars(const ridge_diagnosis *diagnosis, bool all, ridge_output *output)
+{
+    size_t i, shown = 0;
+
+    if (diagnosis->bar_count == 0)
+        return;
+    ridge_output_text(output, "\n");
+    for (i = 0; i < diagnosis->bar_count; i++) {
+        const ridge_bar *const bar = &diagnosis->bars[i];
+        const int filled = (int)(fmin(1, fmax(0, bar->busy_frac)) * BAR_COLUMNS + 0.5);
+        char cells[BAR_COLUMNS * 3 + 1];
+        char *p = cells;
+        int c;
+
+        if (!all && (shown >= BARS_SHOWN || (shown > 0 && bar->busy_frac < 0.05)))
+            break;
+        for (c = 0; c < BAR_COLUMNS; c++)
+            *p++ = c < filled ? '#' : '.';
+        *p = '\0';
+        ridge_output_format(output, "  %-8s%-18s", shown == 0 ? "busy" : "", bar->label);
+        ridge_output_styled(output,
+                            bar->busy_frac >= 0.8   ? RIDGE_STYLE_BAD
+                            : bar->busy_frac >= 0.6 ? RIDGE_STYLE_WARN
+                                                    : RIDGE_STYLE_GOOD,
+                            cells);
+        ridge_output_format(output, " %5.1f %%\n", bar->busy_frac * 100);
+        shown++;
+    }
+}
+
+static void write_waiting(const ridge_diagnosis *diagnosis, ridge_output *output)
+{
+    ridge_text text;
+    size_t i;
+
+    ridge_text_init(&text);
+    for (i = 0; i < diagnosis->stall_count; i++)
+        if (diagnosis->stalls[i].share_frac >= 0.05)
+            ridge_text_format(&text, "%s%s %.0f %%", text.length > 0 ? ", " : "",
+                              ridge_stall_name(diagnosis->stalls[i].stall),
+                              diagnosis->stalls[i].share_frac * 100);
+    if (text.length > 0)
+        write_labelled(output, "waiting", text.data);
+    ridge_text_clear(&text);
+    if (!isnan(diagnosis->occupancy_theoretical_frac))
+        ridge_text_format(&text, "%.1f %% of the warps fit",
+                          diagnosis->occupancy_theoretical_frac * 100);
+    if (!isnan(diagnosis->occupancy_achieved_frac))
+        ridge_text_format(&text, "%s%.1f %% were resident", text.length > 0 ? ", " : "",
+                          diagnosis->occupancy_achieved_frac * 100);
+    if (!isnan(diagnosis->waves))
+        ridge_text_format(&text, "%s%.3g waves of blocks", text.length > 0 ? ", " : "",
+                          diagnosis->waves);
+    if (text.length > 0)
+        write_labelled(output, "warps", text.data);
+    ridge_text_release(&text);
+}
+
+static void add_place(ridge_text *text, const char *file, uint32_t line, uint64_t offset)
+{
+    const char *const slash = file != NULL ? strrchr(file, '/') : NULL;
+
+    if (file != NULL && line > 0)
+        ridge_text_format(text, "%s:%u", slash != NULL ? slash + 1 : file, line);
+    else
+        ridge_text_format(text, "+0x%llx", (unsigned long long)offset);
+}
+
+static void write_where(const ridge_where *where, bool first, ridge_output *output)
+{
+    const int columns = ridge_output_columns(output);
+    ridge_text text;
+    size_t used;
+
+    ridge_text_init(&text);
+    add_place(&text, where->file, where->line, where->offset);
+    if (where->opcode != NULL)
+        ridge_text_format(&text, " %s", where->opcode);
+    if (!isnan(where->share_frac))
+        ridge_text_format(&text, ", %.0f %% of the %s", where->share_frac * 100, where->of);
+    if (where->producer_opcode != NULL) {
+        ridge_text_format(&text, ", waits for %s at ", where->producer_opcode);
+        add_place(&text, where->producer_file, where->producer_line, where->producer_offset);
+    }
+    write_labelled(output, first ? "where" : "", text.data);
+    used = LABEL_COLUMNS + 4;
+    if (where->source != NULL && columns > 60) {
+        size_t length = strlen(where->source);
+        const size_t room = (size_t)columns - used;
+
+        ridge_text_clear(&text);
+        ridge_text_add_repeat(&text, " ", used);
+        if (length > room) {
+            ridge_text_add_bytes(&text, where->source, room - 3);
+            ridge_text_add(&text, "...");
+        } else {
+            ridge_text_add(&text, where->source);
+        }
+        ridge_output_styled(output, RIDGE_STYLE_DIM, text.data);
+        ridge_output_text(output, "\n");
+    }
+    ridge_text_release(&text);
+}
+
+static void write_evidence(const ridge_finding *finding, bool all, ridge_output *output)
+{
+    ridge_text text;
+    size_t i;
+
+    if (all) {
+        for (i = 0; i < finding->evidence_count; i++) {
+            char number[48];
+
+            evidence_number(&finding->evidence[i], number, sizeof(number));
+            ridge_text_init(&text);
+            ridge_text_format(&text, "%s: %s (%s)", finding->evidence[i].label, number,
+                              finding->evidence[i].metric);
+            write_labelled(output, i == 0 ? "evidence" : "", text.data);
+            ridge_text_release(&text);
+        }
+        return;
+    }
+    ridge_text_init(&text);
+    for (i = 0; i < finding->evidence_count && i < 4; i++) {
+        char number[48];
+
+        evidence_number(&finding->evidence[i], number, sizeof(number));
+        ridge_text_format(&text, "%s%s %s", i > 0 ? "; " : "", finding->evidence[i].label, number);
+    }
+    if (text.length > 0)
+        write_labelled(output, "evidence", text.data);
+    ridge_text_release(&text);
+}
+
+static void write_finding(const ridge_finding *finding, bool all, ridge_output *output)
+{
+    ridge_text text;
+    size_t i;
+
+    ridge_output_text(output, "\n");
+    ridge_text_init(&text);
+    ridge_text_format(&text, "%d %s", finding->rank, finding->id);
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, text.data);
+    ridge_output_text(output, "\n");
+    write_labelled(output, "why", finding->sentence);
+    write_evidence(finding, all, output);
+    for (i = 0; i < finding->where_count; i++)
+        if (all || i < 2)
+            write_where(&finding->where[i], i == 0, output);
+    if (finding->rank > 1 || all) /* the first one's stands at the top */
+        write_labelled(output, "change", finding->advice);
+    ridge_text_clear(&text);
+    if (all)
+        add_bound(&text, finding);
+    if (text.length > 0)
+        write_labelled(output, "gain", text.data);
+    ridge_text_release(&text);
+}
+
+static void write_gates(const ridge_diagnosis *diagnosis, ridge_output *output)
+{
+    static const char *const outcomes[] = {"passed", "closed", "undecided", "skipped"};
+    size_t i;
+
+    ridge_output_text(output, "\n");
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, "gates");
+    ridge_output_text(output, "\n");
+    for (i = 0; i < diagnosis->gate_count; i++) {
+        const ridge_gate_note *const gate = &diagnosis->gates[i];
+        ridge_text text;
+
+        ridge_text_init(&text);
+        ridge_text_format(&text, "%s %s: %s.", gate->question, outcomes[gate->outcome],
+                          gate->reasoning);
+        write_labelled(output, gate->name, text.data);
+        ridge_text_release(&text);
+    }
+}
+
+static void write_steps(const ridge_diagnosis *diagnosis, ridge_output *output)
+{
+    size_t i;
+
+    if (diagnosis->step_count == 0)
+        return;
+    ridge_output_text(output, "\n");
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, "staircase");
+    ridge_output_text(output, "\n  blocks/SM  warps/SM  shared memory up to  registers up to\n");
+    for (i = 0; i < diagnosis->step_count; i++) {
+        const ridge_diagnosis_step *const step = &diagnosis->steps[i];
+
+        ridge_output_format(output, "  %9d  %8d  %13d bytes  %15d%s\n", step->blocks_per_sm,
+                            step->warps_per_sm, step->largest_shared_bytes,
+                            step->largest_registers_per_thread, step->is_current ? "  <- now" : "");
+    }
+}
+
+static void write_rest(const ridge_diagnosis *diagnosis, ridge_output *output)
+{
+    size_t i;
+
+    if (diagnosis->not_now_count > 0)
+        ridge_output_text(output, "\n");
+    for (i = 0; i < diagnosis->not_now_count; i++) {
+        ridge_text text;
+
+        ridge_text_init(&text);
+        ridge_text_format(&text, "%s: %s.", diagnosis->not_now[i].id, diagnosis->not_now[i].reason);
+        write_labelled(output, i == 0 ? "not now" : "", text.data);
+        ridge_text_release(&text);
+    }
+    if (diagnosis->note_count + diagnosis->missing_count > 0)
+        ridge_output_text(output, "\n");
+    for (i = 0; i < diagnosis->note_count; i++)
+        write_labelled(output, i == 0 ? "note" : "", diagnosis->notes[i]);
+    for (i = 0; i < diagnosis->missing_count; i++)
+        write_labelled(output, i == 0 ? "missing" : "", diagnosis->missing[i]);
+    if (diagnosis->collect != NULL)
+        write_labelled(output, "collect", diagnosis->collect);
+}
+
+void ridge_diagnosis_write_text(const ridge_diagnosis *diagnosis, bool all, ridge_output *output)
+{
+    size_t i;
+
+    write_heading(diagnosis, output);
+    write_verdict(diagnosis, output);
+    write_bars(diagnosis, all, output);
+    write_waiting(diagnosis, output);
+    for (i = 0; i < diagnosis->finding_count; i++)
+        if (all || (i < FINDINGS_SHOWN && !diagnosis->findings[i].is_minor))
+            write_finding(&diagnosis->findings[i], all, output);
+    if (all) {
+        write_gates(diagnosis, output);
+        write_steps(diagnosis, output);
+    }
+    write_rest(diagnosis, output);
+}
