@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What commands share besides options: messages, output, opening reports, choosing kernels. */
+#include <inttypes.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+/* -- messages --------------------------------------------------------------------------------- */
+
+/* One line to stderr that no input can spread over the terminal: ridge_fail() makes control
+ * characters '?'. */
+static void print_line(const char *input, const char *text)
+{
+    ridge_error line;
+
+    ridge_fail(&line, RIDGE_ERR_INTERNAL, "ridge: %s%s%s", input != NULL ? input : "",
+               input != NULL ? ": " : "", text);
+    fprintf(stderr, "%s\n", line.text);
+}
+
+int cli_fail(const char *input, const ridge_error *err)
+{
+    print_line(input, err->text);
+    return ridge_status_exit(err->status);
+}
+
+void cli_message(const char *input, const char *format, ...)
+{
+    char text[480];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    print_line(input, text);
+}
+
+int cli_usage_error(const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    print_line(options_command(), text);
+    return CLI_USAGE;
+}
+
+/* -- output ----------------------------------------------------------------------------------- */
+
+ridge_output *cli_open(const struct cli_output *out)
+{
+    const bool colour = out->colour == 0 ? ridge_terminal_colour(stdout) : out->colour == 1;
+
+    return ridge_output_create(stdout, ridge_terminal_columns(stdout), colour);
+}
+
+int cli_close(ridge_output *output, int status)
+{
+    ridge_error err;
+
+    if (ridge_output_close(output, &err) != RIDGE_OK)
+        return cli_fail(NULL, &err);
+    return status;
+}
+
+/* -- reports ---------------------------------------------------------------------------------- */
+
+int cli_open_report(const char *path, ridge_report **out)
+{
+    ridge_error err;
+    size_t i;
+
+    if (ridge_report_open(path, out, &err) != RIDGE_OK)
+        return cli_fail(path, &err);
+    for (i = 0; i < ridge_report_warning_count(*out); i++)
+        cli_message(path, "warning: %s", ridge_report_warning(*out, i));
+    return CLI_DONE;
+}
+
+const char *cli_kernel_name(const ridge_kernel_info *info)
+{
+    if (info->demangled_name != NULL)
+        return info->demangled_name;
+    return info->name != NULL ? info->name : "n/a";
+}
+
+/* Length of a demangled name without its parameters: up to the '(' that belongs to the ')' at its
+ * end. */
+static size_t length_without_parameters(const char *name)
+{
+    size_t at = strlen(name);
+    size_t depth = 0;
+
+    if (at == 0 || name[at - 1] != ')')
+        return at;
+    while (at-- > 0) {
+        depth += name[at] == ')' ? 1 : 0;
+        depth -= name[at] == '(' ? 1 : 0;
+        if (depth == 0)
+            break;
+    }
+    return at > 0 && at < strlen(name) ? at : strlen(name);
+}
+
+char *cli_short_name(const ridge_kernel_info *info, char *buffer, size_t size)
+{
+    const char *name = cli_kernel_name(info);
+    size_t length;
+
+    if (strncmp(name, "void ", 5) == 0)
+        name += 5;
+    length = length_without_parameters(name);
+    snprintf(buffer, size, "%.*s", (int)(length < size ? length : size - 1), name);
+    return buffer;
+}
+
+void cli_print_name(ridge_output *output, const ridge_kernel_info *info)
+{
+    const char *const name = cli_kernel_name(info);
+
+    if (strlen(name) > (size_t)ridge_output_columns(output)) {
+        ridge_output_wrap(output, 4, "", name);
+        return;
+    }
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, name);
+    ridge_output_text(output, "\n");
+}
+
+char *cli_extent(const uint64_t extent[3], char *buffer, size_t size)
+{
+    if (extent[0] == 0)
+        snprintf(buffer, size, "n/a");
+    else if (extent[2] > 1)
+        snprintf(buffer, size, "%" PRIu64 "x%" PRIu64 "x%" PRIu64, extent[0], extent[1], extent[2]);
+    else if (extent[1] > 1)
+        snprintf(buffer, size, "%" PRIu64 "x%" PRIu64, extent[0], extent[1]);
+    else
+        snprintf(buffer, size, "%" PRIu64, extent[0]);
+    return buffer;
+}
+
+/* True when the expression is found in the name, as shown or as short. */
+static bool name_matches(const regex_t *expression, const ridge_kernel_info *info)
+{
+    if (regexec(expression, cli_kernel_name(info), 0, NULL, 0) == 0)
+        return true;
+    return info->name != NULL && regexec(expression, info->name, 0, NULL, 0) == 0;
+}
+
+static int compile(const char *pattern, regex_t *expression)
+{
+    const int failure = regcomp(expression, pattern, REG_EXTENDED | REG_NOSUB);
+    char reason[160];
+
+    if (failure == 0)
+        return CLI_DONE;
+    regerror(failure, expression, reason, sizeof(reason));
+    return cli_usage_error("--kernel '%s': %s", pattern, reason);
+}
+
+int cli_select_kernels(const ridge_report *report, const char *path,
+                       const struct kernel_filter *filter, const ridge_kernel ***out, size_t *count)
+{
+    const size_t kernel_count = ridge_report_kernel_count(report);
+    const ridge_kernel **kernels;
+    regex_t expression;
+    size_t i;
+
+    *out = NULL;
+    *count = 0;
+    if (filter->launch != OPTION_UNSET && filter->launch >= kernel_count) {
+        cli_message(path, "no launch %zu, the report holds 0 to %zu", filter->launch,
+                    kernel_count - 1);
+        return CLI_USAGE;
+    }
+    if (filter->pattern != NULL && compile(filter->pattern, &expression) != CLI_DONE)
+        return CLI_USAGE;
+    kernels = calloc(kernel_count + 1, sizeof(*kernels));
+    for (i = 0; kernels != NULL && i < kernel_count; i++) {
+        const ridge_kernel *const kernel = ridge_report_kernel(report, i);
+
+        if (filter->launch != OPTION_UNSET && filter->launch != i)
+            continue;
+        if (filter->pattern != NULL && !name_matches(&expression, ridge_kernel_get_info(kernel)))
+            continue;
+        kernels[(*count)++] = kernel;
+    }
+    if (filter->pattern != NULL)
+        regfree(&expression);
+    if (kernels == NULL) {
+        cli_message(path, "out of memory");
+        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    if (*count == 0) {
+        free(kernels);
+        cli_message(path, "no kernel matches '%s', see ridge kernels", filter->pattern);
+        return CLI_NO;
+    }
+    *out = kernels;
+    return CLI_DONE;
+}

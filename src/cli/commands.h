@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The commands: one file each. */
+#ifndef RIDGE_CLI_COMMANDS_H
+#define RIDGE_CLI_COMMANDS_H
+
+int cmd_completion(int argc, char **argv);
+int cmd_help(int argc, char **argv);
+int cmd_kernels(int argc, char **argv);
+int cmd_metrics(int argc, char **argv);
+int cmd_source(int argc, char **argv);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The program: one table of commands, and what stands before a command. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+
+const struct command commands[] = {
+    {"source", "Show the hottest source lines and instructions", cmd_source, GROUP_EXPLAIN,
+     COMMAND_FILES},
+    {"kernels", "List the kernels of a report, sorted by time", cmd_kernels, GROUP_REPORT,
+     COMMAND_FILES},
+    {"metrics", "Print metrics of a report with their exact values", cmd_metrics, GROUP_REPORT,
+     COMMAND_FILES},
+    {"help", "Print the manual page of a command", cmd_help, GROUP_HELP, COMMAND_NAMES},
+    {"completion", "Print a completion script for bash or zsh", cmd_completion, GROUP_HELP, 0},
+    {NULL, NULL, NULL, GROUP_COUNT, 0},
+};
+
+const struct command *command_find(const char *name)
+{
+    const struct command *command;
+
+    for (command = commands; command->name != NULL; command++)
+        if (strcmp(command->name, name) == 0)
+            return command;
+    return NULL;
+}
+
+const char *command_nearest(const char *word)
+{
+    const char *words[sizeof(commands) / sizeof(commands[0])];
+    size_t i;
+
+    for (i = 0; commands[i].name != NULL; i++)
+        words[i] = commands[i].name;
+    words[i] = NULL;
+    return options_nearest(word, words);
+}
+
+static int print_version(void)
+{
+    const struct cli_output plain = {0};
+    ridge_output *const output = cli_open(&plain);
+    char built_with[128];
+
+    ridge_output_format(output, "ridge %s\n%s\n", ridge_version(),
+                        ridge_built_with(built_with, sizeof(built_with)));
+    return cli_close(output, CLI_DONE);
+}
+
+static int unknown_command(const char *word)
+{
+    const char *const nearest = command_nearest(word);
+
+    if (word[0] == '-')
+        cli_message(NULL, "unknown option '%s', see ridge help", word);
+    else if (nearest != NULL)
+        cli_message(NULL, "unknown command '%s', did you mean '%s'?", word, nearest);
+    else if (strpbrk(word, "./") != NULL)
+        cli_message(NULL, "'%s' is no command; a command comes before the file, see ridge help",
+                    word);
+    else
+        cli_message(NULL, "unknown command '%s', see ridge help", word);
+    return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    const struct command *command;
+
+    /* A reader that has seen enough, as head(1), ends the program without a word. A parent may
+     * have left the signal ignored. */
+    signal(SIGPIPE, SIG_DFL);
+    if (argc < 2) {
+        cli_message(NULL, "expected a command, see ridge help");
+        return CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
+        return print_version();
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        char name[] = "help";
+        char *arguments[2] = {name, NULL};
+
+        return cmd_help(1, arguments);
+    }
+    command = command_find(argv[1]);
+    return command != NULL ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+}
