@@ -69,13 +69,14 @@ ridge_status ridge_cubin_lines(ridge_cubin *cubin, const ridge_function *functio
 const ridge_line *ridge_line_find(const ridge_line *rows, size_t row_count, uint32_t offset);
 
 /* What an instruction is for. */
+/* clang-format off */
 #define RIDGE_SASS_CLASS_LIST(X)                                                                   \
-    X(UNKNOWN, "unknown")                                                                          \
-    X(GLOBAL, "global") X(SHARED, "shared") X(LOCAL, "local") X(CONSTANT, "constant")              \
-        X(ASYNC, "async") X(ATOMIC, "atomic") X(TEXTURE, "texture") X(TENSOR, "tensor")            \
-            X(FP16, "fp16") X(FP32, "fp32") X(FP64, "fp64") X(INT, "int") X(CONVERT, "convert")    \
-                X(SPECIAL, "special") X(MOVE, "move") X(UNIFORM, "uniform") X(SYNC, "sync")        \
-                    X(CONTROL, "control") X(OTHER, "other")
+    X(UNKNOWN, "unknown") X(GLOBAL, "global") X(SHARED, "shared") X(LOCAL, "local")                \
+    X(CONSTANT, "constant") X(ASYNC, "async") X(ATOMIC, "atomic") X(TEXTURE, "texture")            \
+    X(TENSOR, "tensor") X(FP16, "fp16") X(FP32, "fp32") X(FP64, "fp64") X(INT, "int")              \
+    X(CONVERT, "convert") X(SPECIAL, "special") X(MOVE, "move") X(UNIFORM, "uniform")              \
+    X(SYNC, "sync") X(CONTROL, "control") X(OTHER, "other")
+/* clang-format on */
 
 typedef enum ridge_sass_class {
 #define RIDGE_SASS_CLASS_ENUM(name, text) RIDGE_SASS_##name,

@@ -28,7 +28,7 @@ extern "C" {
     X(UNKNOWN, "unknown", "not known")                                                             \
     X(DRAM, "dram", "device memory")                                                               \
     X(L2, "l2", "the L2 cache")                                                                    \
-    X(L1, "l1", "the L1/shared-memory data pipe and load/store path")                              \
+    X(L1, "l1", "the L1/shared-memory path")                                                       \
     X(TENSOR, "tensor", "the tensor pipe")                                                         \
     X(FMA, "fma", "the FMA pipe")                                                                  \
     X(ALU, "alu", "the integer and logic pipe (ALU)")                                              \
@@ -69,13 +69,15 @@ typedef struct ridge_evidence {
 
 /* A place in the code. */
 typedef struct ridge_where {
-    const char *file;   /* NULL: no line table */
-    uint32_t line;      /* 0: none */
-    uint64_t offset;    /* of the instruction; UINT64_MAX: a whole line or opcode class */
-    const char *opcode; /* NULL: none */
-    double share_frac;  /* of what `of` says; NAN: none */
-    const char *of;     /* "stall samples", "excess wavefronts" */
-    const char *source; /* text of the line, trimmed; NULL: not imported */
+    const char *file;        /* NULL: no line table */
+    uint32_t line;           /* 0: none */
+    uint64_t offset;         /* of the instruction; UINT64_MAX: a whole line or opcode class */
+    const char *opcode;      /* NULL: none */
+    double share_frac;       /* of what `of` says; NAN: none */
+    const char *of;          /* "stall samples", "excess wavefronts" */
+    const char *source;      /* text of the line, trimmed; NULL: not imported */
+    const char *caller_file; /* where the function that holds the line was inlined; NULL: not */
+    uint32_t caller_line;
     /* The load or computation that the instruction waits for; NULL/0: not known. */
     const char *producer_opcode;
     const char *producer_file;
@@ -214,7 +216,7 @@ size_t ridge_topic_count(void);
 const ridge_topic *ridge_topic_at(size_t index);
 const ridge_topic *ridge_topic_find(const char *id); /* NULL: unknown */
 
-/* -- output ----------------------------------------------------------------------------------- */
+/* -- output ------------------------------------------------------------------------------------ */
 
 /* One kernel on one screen; with all, every gate's reasoning and all findings. */
 void ridge_diagnosis_write_text(const ridge_diagnosis *diagnosis, bool all, ridge_output *output);

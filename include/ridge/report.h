@@ -39,7 +39,7 @@ void ridge_report_free(ridge_report *report);
 size_t ridge_report_warning_count(const ridge_report *report);
 const char *ridge_report_warning(const ridge_report *report, size_t index);
 
-/* -- session ---------------------------------------------------------------------------------- */
+/* -- session ----------------------------------------------------------------------------------- */
 
 /* What the report says of the session; NULL: not recorded. */
 typedef struct ridge_session {
@@ -55,7 +55,7 @@ typedef struct ridge_session {
 
 const ridge_session *ridge_report_session(const ridge_report *report);
 
-/* -- values ----------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------ */
 
 typedef enum ridge_value_kind {
     RIDGE_VALUE_ABSENT,
@@ -90,7 +90,7 @@ typedef struct ridge_instances {
     const void *position, *end;
 } ridge_instances;
 
-/* -- kernels ---------------------------------------------------------------------------------- */
+/* -- kernels ----------------------------------------------------------------------------------- */
 
 typedef enum ridge_result_kind {
     RIDGE_RESULT_KERNEL,

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* -- where output goes ----------------------------------------------------------------------- */
+/* -- where output goes ------------------------------------------------------------------------- */
 
 typedef struct ridge_output ridge_output;
 
@@ -51,7 +51,7 @@ int ridge_terminal_columns(FILE *stream);
 /* True for a terminal, unless NO_COLOR is set (to anything but "") or TERM is dumb. */
 bool ridge_terminal_colour(FILE *stream);
 
-/* -- numbers as people read them -------------------------------------------------------------- */
+/* -- numbers as people read them --------------------------------------------------------------- */
 
 typedef enum ridge_unit {
     RIDGE_UNIT_NONE,        /* four significant digits; whole numbers in full */
@@ -69,7 +69,7 @@ typedef enum ridge_unit {
  * "n/a". Always the C locale. */
 char *ridge_number_text(double value, ridge_unit unit, char *buffer, size_t size);
 
-/* -- JSON ------------------------------------------------------------------------------------- */
+/* -- JSON -------------------------------------------------------------------------------------- */
 
 /* A streaming writer: commas, quotes, indentation and escapes are its business. NAN and
  * infinities are written as null, invalid UTF-8 as U+FFFD. Numbers read back bit for bit. */
@@ -91,7 +91,7 @@ void ridge_json_integer(ridge_json *json, const char *key, int64_t value);
 void ridge_json_bool(ridge_json *json, const char *key, bool value);
 void ridge_json_null(ridge_json *json, const char *key);
 
-/* -- tables ----------------------------------------------------------------------------------- */
+/* -- tables ------------------------------------------------------------------------------------ */
 
 typedef enum ridge_format {
     RIDGE_FORMAT_TEXT,

@@ -145,9 +145,13 @@ static const char *verdict_sentence(struct facts *facts, const struct verdict *v
     switch (verdict->cls) {
     case RIDGE_CLASS_MEMORY:
     case RIDGE_CLASS_COMPUTE:
-        return facts_text(facts, "%s-bound: %s is busy %.1f %%%s%s%s.",
+        return facts_text(facts, "%s-bound: %s%s is busy %.1f %%%s%s%s.",
                           verdict->cls == RIDGE_CLASS_MEMORY ? "Memory" : "Compute",
-                          ridge_wall_words(verdict->wall), verdict->saturation_frac * 100,
+                          ridge_wall_words(verdict->wall),
+                          verdict->wall == RIDGE_WALL_L1 && verdict->top != NULL
+                              ? facts_text(facts, " (%s)", verdict->top->label)
+                              : "",
+                          verdict->saturation_frac * 100,
                           verdict->near      ? ", near its limit"
                           : verdict->between ? ", the nearest wall"
                                              : "",
@@ -156,13 +160,14 @@ static const char *verdict_sentence(struct facts *facts, const struct verdict *v
                                                 : "; with what, the report cannot say",
                           out->verdict.at_limit || cause == NULL ? "" : cause);
     case RIDGE_CLASS_LATENCY:
-        return facts_text(facts, "Latency-bound: %s%s%s%s.",
+        return facts_text(facts, "Latency-bound: %s%s%s%s%s.",
                           verdict->gate == 0 ? "the kernel is too short to have a wall"
                                              : ridge_wall_words(verdict->wall),
-                          cause != NULL && verdict->gate != 0 ? ", by " : "",
+                          cause != NULL && verdict->gate != 0 ? " (" : "",
                           cause != NULL && verdict->gate != 0 ? cause : "",
+                          cause != NULL && verdict->gate != 0 ? ")" : "",
                           busiest != NULL && verdict->gate != 0
-                              ? facts_text(facts, "; the busiest unit (%s) is at %.1f %%",
+                              ? facts_text(facts, "; the busiest unit, %s, is at %.1f %%",
                                            busiest->label, busiest->pct)
                               : "");
     case RIDGE_CLASS_UNKNOWN:
@@ -172,8 +177,7 @@ static const char *verdict_sentence(struct facts *facts, const struct verdict *v
     return "Not decided: the report lacks what the first gates ask for.";
 }
 
-/* -- notes on the profile itself
- * ------------------------------------------------------------------- */
+/* -- notes on the profile itself --------------------------------------------------------------- */
 
 static void add_note(struct facts *facts, ridge_diagnosis *out, const char *note)
 {
@@ -214,8 +218,7 @@ static void add_notes(struct facts *facts, ridge_diagnosis *out)
                  "occupancy do not apply.");
 }
 
-/* -- what is shown of the facts
- * --------------------------------------------------------------------- */
+/* -- what is shown of the facts ---------------------------------------------------------------- */
 
 static void fill_bars(const struct facts *facts, ridge_diagnosis *out)
 {

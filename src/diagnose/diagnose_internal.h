@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "ridge/diagnose.h"
 
-/* -- thresholds, each from docs/diagnosis.md -------------------------------------------------- */
+/* -- thresholds, each from docs/diagnosis.md --------------------------------------------------- */
 
 #define SATURATED_PCT 80.0     /* a unit that busy is the wall */
 #define NEAR_PCT 72.0          /* near enough to treat it as the wall */
@@ -34,7 +34,7 @@
 #define DRAM_TARGET_PCT 92.0 /* what a good copy reaches on an H200 */
 #define LATENCY_CYCLES 700.0 /* of device memory: 600 to 800 measured */
 
-/* -- facts ------------------------------------------------------------------------------------ */
+/* -- facts ------------------------------------------------------------------------------------- */
 
 struct constituent {
     const char *metric; /* name in the report */
@@ -135,6 +135,8 @@ const struct constituent *facts_top(const struct facts *facts, bool memory, bool
 double facts_wall_pct(const struct facts *facts, ridge_wall wall);
 /* The next busiest unit when one wall is taken away, as a fraction, and which it is. */
 double facts_next_wall(const struct facts *facts, ridge_wall without, ridge_wall *next);
+/* How many times as fast until the busiest unit is full, and which it is; NAN: unknown. */
+double facts_headroom(const struct facts *facts, ridge_wall *next);
 /* Share of samples or of ratios of one stall. */
 double facts_stall(const struct facts *facts, ridge_stall stall);
 bool facts_is_matrix_kernel(const struct facts *facts);
@@ -142,7 +144,7 @@ bool facts_is_matrix_kernel(const struct facts *facts);
 /* A text in the arena; "" when out of memory, which the facts remember. */
 const char *facts_text(struct facts *facts, const char *format, ...) RIDGE_PRINTF(2, 3);
 
-/* -- gates ------------------------------------------------------------------------------------ */
+/* -- gates ------------------------------------------------------------------------------------- */
 
 struct verdict {
     ridge_class cls;
@@ -158,7 +160,7 @@ struct verdict {
 /* Runs the gates, in order, and notes how far each came. */
 void gates_run(struct facts *facts, struct verdict *verdict, ridge_gate_note notes[RIDGE_GATES]);
 
-/* -- rules ------------------------------------------------------------------------------------ */
+/* -- rules ------------------------------------------------------------------------------------- */
 
 /* What a rule says. A weight of 0: nothing to say. The list is ordered by weight. */
 struct judgement {
@@ -212,7 +214,7 @@ bool row_is_local(const ridge_instruction *row);
 bool row_is_atomic(const ridge_instruction *row);
 bool row_is_conversion(const ridge_instruction *row);
 
-/* -- what is missing, and the sentence -------------------------------------------------------- */
+/* -- what is missing, and the sentence --------------------------------------------------------- */
 
 void missing_collect(struct facts *facts, const struct verdict *verdict, ridge_diagnosis *out);
 

@@ -39,11 +39,10 @@ void finding_evidence(struct facts *facts, ridge_finding *finding, ridge_meaning
 
 void finding_stall(struct facts *facts, ridge_finding *finding, ridge_stall stall)
 {
-    if (facts->has_stalls)
-        finding_number(
-            finding, facts_text(facts, "ridge:stall_%s_frac", ridge_stall_name(stall)),
-            facts_text(facts, "of waiting warps wait for %s", ridge_stall_meaning(stall)),
-            facts->stall_share[stall], "frac");
+    if (facts->has_stalls && facts->stall_share[stall] >= 0.01)
+        finding_number(finding, facts_text(facts, "ridge:stall_%s_frac", ridge_stall_name(stall)),
+                       facts_text(facts, "waiting: %s", ridge_stall_name(stall)),
+                       facts->stall_share[stall], "frac");
 }
 
 void finding_bar(ridge_finding *finding, const struct constituent *constituent)
@@ -178,6 +177,12 @@ static void fill_where(struct facts *facts, ridge_where *where, const struct pla
         where->file = facts_text(facts, "%s", line->file);
         where->line = line->line;
         where->source = source_text(facts, line->file, line->line);
+        if (line->inlined_at >= 0 && (size_t)line->inlined_at < facts->profile->line_count) {
+            const ridge_line *const caller = &facts->profile->lines[line->inlined_at];
+
+            where->caller_file = facts_text(facts, "%s", caller->file);
+            where->caller_line = caller->line;
+        }
     }
 }
 

@@ -217,12 +217,19 @@ static ridge_gate_outcome gate_occupancy(struct facts *facts, struct verdict *ve
 /* -- gate 4: which stall binds? ------------------------------------------------------------------
  */
 
+/* The unit that handles barriers, branches and address divergence is near its limit and warps
+ * wait most at barriers: the barriers fill it, and no other unit is busier. */
+static bool barriers_fill_adu(const struct facts *facts)
+{
+    return facts->top_stall == RIDGE_STALL_BARRIER && VALUE(facts, ADU_PCT) >= NEAR_PCT;
+}
+
 /* From BETWEEN_PCT on, the busier side names class and wall: gate 5. */
 static bool is_between(const struct facts *facts)
 {
     const struct constituent *const busiest = facts_top(facts, true, true);
 
-    return busiest != NULL && busiest->pct >= BETWEEN_PCT;
+    return busiest != NULL && busiest->pct >= BETWEEN_PCT && !barriers_fill_adu(facts);
 }
 
 /* Atomics are the wall when they are a fifth of the global accesses and their unit is among the
@@ -315,8 +322,7 @@ static ridge_gate_outcome gate_between(struct facts *facts, struct verdict *verd
                       top->pct / 100);
 }
 
-/* -- the procedure
- * ---------------------------------------------------------------------------------- */
+/* -- the procedure ----------------------------------------------------------------------------- */
 
 static const struct {
     const char *name, *question;

@@ -23,29 +23,44 @@ static void bound_by_fraction(const struct facts *facts, const struct verdict *v
         finding_bound(finding, 1 / fmax(1 - waste_frac, next_frac / busy_frac), next);
 }
 
+/* The busiest arithmetic pipe but the tensor pipe and the special functions; NULL: none. */
+static const struct constituent *busiest_pipe(const struct facts *facts)
+{
+    size_t i;
+
+    for (i = 0; i < facts->compute_count; i++)
+        if (!facts->compute[i].is_symptom &&
+            (facts->compute[i].wall == RIDGE_WALL_FMA || facts->compute[i].wall == RIDGE_WALL_ALU ||
+             facts->compute[i].wall == RIDGE_WALL_FP64))
+            return &facts->compute[i];
+    return NULL;
+}
+
 static void judge_compute_pipe(struct facts *facts, const struct verdict *verdict,
                                struct judgement *out)
 {
     ridge_finding *const finding = &out->finding;
-    const bool pipe = verdict->wall == RIDGE_WALL_FMA || verdict->wall == RIDGE_WALL_ALU ||
-                      verdict->wall == RIDGE_WALL_FP64;
+    const struct constituent *const pipe = busiest_pipe(facts);
+    const bool is_wall = pipe != NULL && verdict->wall == pipe->wall;
 
-    if (verdict->cls != RIDGE_CLASS_COMPUTE || !pipe || verdict->top == NULL)
+    if (verdict->cls != RIDGE_CLASS_COMPUTE || pipe == NULL)
         return;
-    out->weight = WEIGHT_PRIMARY + 2;
-    finding->sentence =
-        facts_text(facts, "%s is busy %.1f %% of the time%s.", ridge_wall_words(verdict->wall),
-                   verdict->top->pct, verdict->saturated ? ": arithmetic is the limit" : "");
+    /* Nearly as busy as the issue slots: less of this arithmetic shortens both. */
+    if (!is_wall && !(verdict->wall == RIDGE_WALL_ISSUE && pipe->pct >= NEAR_PCT))
+        return;
+    out->weight = is_wall ? WEIGHT_PRIMARY + 2 : WEIGHT_SHARED + 18;
+    finding->sentence = facts_text(facts, "Arithmetic: %s is busy %.1f %% of the time.",
+                                   ridge_wall_words(pipe->wall), pipe->pct);
     finding->advice =
-        verdict->wall == RIDGE_WALL_FP64
+        pipe->wall == RIDGE_WALL_FP64
             ? "Fewer FP64 operations: single precision where the error allows, FP64 tensor cores "
               "for matrix work; look for double constants (1.0 instead of 1.0f)."
-        : verdict->wall == RIDGE_WALL_ALU
+        : pipe->wall == RIDGE_WALL_ALU
             ? "Fewer integer and logic operations: hoist index arithmetic out of the loop, use "
               "shifts and multiply-add (IMAD runs on the FMA pipe), compare and select less."
             : "Fewer operations: fused multiply-add, packed half2/bf162 arithmetic, tensor cores "
               "for matrix work, cheaper formulas.";
-    finding_bar(finding, verdict->top);
+    finding_bar(finding, pipe);
     finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_FMA_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_ALU_PCT);

@@ -6,20 +6,6 @@
 
 #include "diagnose/diagnose_internal.h"
 
-/* How much room is left until the busiest unit would be full. Measured kernels went past 0.9 of
- * the peak after the fix (h03 -> h04: L1 at 0.93), so the bound does not stop at a target below
- * it, but for device memory, where 0.92 is what a good copy reaches. */
-static double headroom(const struct facts *facts, ridge_wall *next)
-{
-    const struct constituent *const top = facts_top(facts, true, true);
-
-    *next = RIDGE_WALL_UNKNOWN;
-    if (top == NULL || top->pct <= 0)
-        return NAN;
-    *next = top->wall;
-    return (top->wall == RIDGE_WALL_DRAM ? DRAM_TARGET_PCT : 100) / top->pct;
-}
-
 /* The weight of a finding that rests on one stall. */
 static double stall_weight(const struct facts *facts, const struct verdict *verdict,
                            ridge_stall stall)
@@ -49,9 +35,10 @@ static void set_headroom(const struct facts *facts, const struct verdict *verdic
                          ridge_finding *finding)
 {
     ridge_wall next;
-    const double bound = headroom(facts, &next);
+    const double bound = facts_headroom(facts, &next);
 
-    if (is_latency_bound(verdict))
+    /* A kernel that is over before it fills the chip has no room to speak of. */
+    if (is_latency_bound(verdict) && verdict->gate != 0)
         finding_bound(finding, bound, next);
 }
 
@@ -240,6 +227,8 @@ static void judge_instruction_cache(struct facts *facts, const struct verdict *v
     out->weight = stall_weight(facts, verdict, RIDGE_STALL_NO_INSTRUCTION);
     if (verdict->wall == RIDGE_WALL_INSTRUCTION_FETCH)
         out->weight = WEIGHT_PRIMARY + 10;
+    else if (verdict->cls == RIDGE_CLASS_LATENCY && verdict->gate != 0)
+        out->weight = WEIGHT_PRIMARY - 3; /* rare, and never how a kernel should wait */
     if (out->weight == 0)
         return;
     finding->sentence = facts_text(

@@ -92,14 +92,22 @@ static void judge_register_spill(struct facts *facts, const struct verdict *verd
 {
     ridge_finding *const finding = &out->finding;
     const ridge_function *const function = facts->profile->function;
+    const bool is_recorded = function != NULL && function->spill_store_bytes >= 0;
     const bool is_array =
-        function != NULL && function->spill_store_bytes == 0 && function->spill_load_bytes == 0;
-    const bool is_spill =
-        function != NULL && (function->spill_store_bytes > 0 || function->spill_load_bytes > 0);
+        is_recorded && function->spill_store_bytes == 0 && function->spill_load_bytes == 0;
+    const bool is_spill = is_recorded && !is_array;
+    const double accesses = (double)(facts->code.local_accesses + facts->code.global_accesses +
+                                     facts->code.shared_accesses);
+    const double local_access_frac =
+        accesses > 0 ? (double)facts->code.local_accesses / accesses : 1;
 
     if (!(facts->local_frac > SPILL_FRAC))
         return;
-    out->weight = verdict->cls == RIDGE_CLASS_MEMORY ? WEIGHT_PRIMARY + 8 : WEIGHT_SHARED + 20;
+    /* Where shared memory fills the pipe, a large part of little global traffic is little. */
+    if (verdict->wall == RIDGE_WALL_L1 && local_access_frac < 0.15)
+        out->weight = WEIGHT_SHARED;
+    else
+        out->weight = verdict->cls == RIDGE_CLASS_MEMORY ? WEIGHT_PRIMARY + 8 : WEIGHT_SHARED + 15;
     finding->sentence = facts_text(
         facts, "%.0f %% of the L1 traffic is local memory: %s.", facts->local_frac * 100,
         is_array   ? "an array that is indexed at run time (the compiler spilled nothing)"
@@ -120,9 +128,14 @@ static void judge_register_spill(struct facts *facts, const struct verdict *verd
     finding_evidence(facts, finding, RIDGE_MEANING_REGISTERS);
     if (verdict->wall == RIDGE_WALL_L1 || verdict->wall == RIDGE_WALL_L2) {
         ridge_wall next;
-        const double bound = waste_bound(facts, verdict->wall, facts->local_frac, &next);
+        const double bound = waste_bound(
+            facts, verdict->wall,
+            verdict->wall == RIDGE_WALL_L1 ? local_access_frac : facts->local_frac, &next);
 
         finding_bound(finding, bound, next);
+    } else if (verdict->wall == RIDGE_WALL_DRAM) {
+        finding_bound(finding, DRAM_TARGET_PCT / facts_wall_pct(facts, RIDGE_WALL_DRAM),
+                      RIDGE_WALL_DRAM);
     }
     finding_places(facts, finding, PLACE_LOCAL, RIDGE_STALL_COUNT, row_is_local, "local accesses");
 }
@@ -135,7 +148,6 @@ static void judge_uncoalesced(struct facts *facts, const struct verdict *verdict
     ridge_finding *const finding = &out->finding;
     const ridge_profile *const profile = facts->profile;
     const double waste = facts->sector_waste_frac;
-    ridge_wall next;
 
     if (!(waste >= WASTE_FRAC))
         return;
@@ -150,7 +162,7 @@ static void judge_uncoalesced(struct facts *facts, const struct verdict *verdict
              verdict->wall == RIDGE_WALL_PARALLELISM)
         out->weight = facts->top_stall == RIDGE_STALL_LONG_SCOREBOARD ||
                               facts->top_stall == RIDGE_STALL_LG_THROTTLE
-                          ? WEIGHT_PRIMARY - 4
+                          ? verdict->gate == 4 ? WEIGHT_PRIMARY - 4 : WEIGHT_SHARED + 16
                           : WEIGHT_SHARED;
     else {
         out->weight = 1;
@@ -174,8 +186,12 @@ static void judge_uncoalesced(struct facts *facts, const struct verdict *verdict
                    (double)profile->total.sectors, "sector");
     finding_number(finding, "memory_l2_theoretical_sectors_global_ideal", "the same, ideal",
                    (double)profile->total.sectors_ideal, "sector");
-    if (verdict->cls == RIDGE_CLASS_MEMORY)
-        finding_bound(finding, waste_bound(facts, verdict->wall, waste, &next), next);
+    if (verdict->cls == RIDGE_CLASS_MEMORY) {
+        ridge_wall next;
+        const double bound = waste_bound(facts, verdict->wall, waste, &next);
+
+        finding_bound(finding, bound, next);
+    }
     finding_places(facts, finding, PLACE_SECTOR_EXCESS, RIDGE_STALL_COUNT, NULL, "excess sectors");
 }
 
@@ -184,6 +200,7 @@ static void judge_l2_bandwidth(struct facts *facts, const struct verdict *verdic
 {
     ridge_finding *const finding = &out->finding;
     ridge_wall next;
+    double next_frac;
 
     if (!at_wall(verdict, RIDGE_WALL_L2))
         return;
@@ -199,9 +216,8 @@ static void judge_l2_bandwidth(struct facts *facts, const struct verdict *verdic
     finding_evidence(facts, finding, RIDGE_MEANING_L2_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_L1_HIT_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_L2_HIT_PCT);
-    finding_bound(finding,
-                  1 / fmax(0.01, facts_next_wall(facts, RIDGE_WALL_L2, &next) /
-                                     (facts_wall_pct(facts, RIDGE_WALL_L2) / 100)),
+    next_frac = facts_next_wall(facts, RIDGE_WALL_L2, &next);
+    finding_bound(finding, facts_wall_pct(facts, RIDGE_WALL_L2) / 100 / fmax(0.01, next_frac),
                   next);
     finding_places(facts, finding, PLACE_SECTORS, RIDGE_STALL_COUNT, NULL, "L2 sectors");
 }
@@ -222,7 +238,7 @@ static void judge_narrow_access(struct facts *facts, const struct verdict *verdi
         out->weight = verdict->saturated ? WEIGHT_MINOR + 10 : WEIGHT_SHARED + 10;
     else if (at_wall(verdict, RIDGE_WALL_L1) || at_wall(verdict, RIDGE_WALL_L2))
         out->weight = facts->code.shared_accesses > facts->code.global_accesses
-                          ? WEIGHT_MINOR + 10
+                          ? WEIGHT_MINOR - 10
                           : WEIGHT_PRIMARY + 4;
     else if (verdict->cls == RIDGE_CLASS_COMPUTE &&
              facts->code.global_accesses * 10 > facts->code.executed)
@@ -245,8 +261,14 @@ static void judge_narrow_access(struct facts *facts, const struct verdict *verdi
     if (at_wall(verdict, RIDGE_WALL_L1) || at_wall(verdict, RIDGE_WALL_L2)) {
         ridge_wall next;
 
-        finding_bound(finding, waste_bound(facts, verdict->wall, facts->narrow_frac * 7 / 8, &next),
-                      next);
+        const double bound = waste_bound(facts, verdict->wall, facts->narrow_frac * 7 / 8, &next);
+
+        finding_bound(finding, bound, next);
+    } else if (verdict->cls == RIDGE_CLASS_LATENCY) {
+        ridge_wall next;
+        const double bound = facts_headroom(facts, &next);
+
+        finding_bound(finding, bound, next);
     }
     finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, row_is_narrow,
                    "narrow accesses");
@@ -349,7 +371,7 @@ static void judge_bank_conflict(struct facts *facts, const struct verdict *verdi
     const double shared_stalls = facts_stall(facts, RIDGE_STALL_SHORT_SCOREBOARD) +
                                  facts_stall(facts, RIDGE_STALL_MIO_THROTTLE);
     const struct opcode_total *owner;
-    double degree, owner_share;
+    double degree, owner_share, bound;
     ridge_wall next;
 
     if (!(waste >= WASTE_FRAC))
@@ -376,7 +398,7 @@ static void judge_bank_conflict(struct facts *facts, const struct verdict *verdi
     finding->sentence = facts_text(
         facts, "Bank conflicts: %.0f %% of the shared-memory wavefronts are replays%s.",
         waste * 100,
-        owner != NULL ? facts_text(facts, "; %s takes %.1f wavefronts where 1 would do%s",
+        owner != NULL ? facts_text(facts, "; %s takes %.1f times the wavefronts it needs%s",
                                    owner->name, degree,
                                    owner_share > 0.95
                                        ? ""
@@ -393,7 +415,8 @@ static void judge_bank_conflict(struct facts *facts, const struct verdict *verdi
     finding_evidence(facts, finding, RIDGE_MEANING_L1_DATA_PIPE_PCT);
     finding_stall(facts, finding, RIDGE_STALL_SHORT_SCOREBOARD);
     finding_stall(facts, finding, RIDGE_STALL_MIO_THROTTLE);
-    finding_bound(finding, waste_bound(facts, RIDGE_WALL_L1, waste, &next), next);
+    bound = waste_bound(facts, RIDGE_WALL_L1, waste, &next);
+    finding_bound(finding, bound, next);
     finding_places(facts, finding, PLACE_SHARED_EXCESS, RIDGE_STALL_COUNT, NULL,
                    "excess wavefronts");
 }
@@ -498,17 +521,20 @@ static void judge_atomics(struct facts *facts, const struct verdict *verdict, st
     const bool shared = facts->code.shared_atomics * 5 > facts->code.shared_accesses &&
                         facts->code.shared_atomics > facts->code.global_atomics;
     const double unit_pct = facts_wall_pct(facts, RIDGE_WALL_ATOMICS);
+    const bool waits_for_shared = facts->top_stall == RIDGE_STALL_SHORT_SCOREBOARD ||
+                                  facts->top_stall == RIDGE_STALL_MIO_THROTTLE;
 
     if (!shared && !(facts->atomic_frac >= ATOMIC_FRAC))
         return;
     if (verdict->wall == RIDGE_WALL_ATOMICS)
         out->weight = WEIGHT_PRIMARY + 15;
-    else if (shared && (at_wall(verdict, RIDGE_WALL_L1) || verdict->wall == RIDGE_WALL_STALL))
+    else if (shared && (at_wall(verdict, RIDGE_WALL_L1) ||
+                        (verdict->wall == RIDGE_WALL_STALL && waits_for_shared)))
         out->weight = WEIGHT_PRIMARY + 15;
     else if (!shared && (at_wall(verdict, RIDGE_WALL_L2) || at_wall(verdict, RIDGE_WALL_DRAM)))
         out->weight = WEIGHT_SHARED + 20;
     else if (verdict->cls == RIDGE_CLASS_LATENCY)
-        out->weight = WEIGHT_PRIMARY - 5;
+        out->weight = waits_for_shared ? WEIGHT_PRIMARY - 5 : WEIGHT_SHARED + 12;
     else
         return;
     finding->sentence =

@@ -64,15 +64,16 @@ static void judge_grid(struct facts *facts, const struct verdict *verdict, struc
     finding_evidence(facts, finding, RIDGE_MEANING_WAVES);
     finding_evidence(facts, finding, RIDGE_MEANING_OCCUPANCY_ACHIEVED_PCT);
     if (verdict->gate == 2) {
-        const struct constituent *const top = facts_top(facts, true, true);
+        ridge_wall next;
+        const double room = facts_headroom(facts, &next);
         double bound = fewer_than_sms ? facts->sm_count / facts->grid_blocks : 1;
 
         /* Places for blocks that stay empty hide latency as well. */
         if (facts->waves > 0 && facts->waves < 1)
             bound = fmax(bound, 1 / facts->waves);
-        if (top != NULL && top->pct > 0)
-            bound = fmin(bound, (top->wall == RIDGE_WALL_DRAM ? DRAM_TARGET_PCT : 100) / top->pct);
-        finding_bound(finding, bound, top != NULL ? top->wall : RIDGE_WALL_UNKNOWN);
+        if (!isnan(room))
+            bound = fmin(bound, room);
+        finding_bound(finding, bound, next);
     }
 }
 
@@ -113,7 +114,7 @@ static void judge_tail(struct facts *facts, const struct verdict *verdict, struc
                        facts->waves, ridge_wall_words(verdict->wall));
         return;
     }
-    out->weight = verdict->gate == 2 ? WEIGHT_PRIMARY + 14 : WEIGHT_SHARED + 5;
+    out->weight = verdict->gate == 2 ? WEIGHT_PRIMARY + 14 : WEIGHT_SHARED + 22;
     finding->sentence = facts_text(
         facts,
         "%.2f waves of blocks: the last wave fills only a part of the SMs, %.0f %% of the SM "
@@ -127,9 +128,9 @@ static void judge_tail(struct facts *facts, const struct verdict *verdict, struc
                    "frac");
     if (facts->tail_frac < 1) {
         ridge_wall next;
+        const double room = facts_headroom(facts, &next);
 
-        (void)facts_next_wall(facts, RIDGE_WALL_UNKNOWN, &next);
-        finding_bound(finding, 1 / (1 - facts->tail_frac), next);
+        finding_bound(finding, fmin(1 / (1 - facts->tail_frac), room), next);
     }
 }
 
@@ -206,7 +207,6 @@ static void judge_occupancy(struct facts *facts, const struct verdict *verdict,
                             struct judgement *out, const struct limiter *limiter)
 {
     ridge_finding *const finding = &out->finding;
-    const struct constituent *const top = facts_top(facts, true, true);
 
     if (!(facts->theoretical_pct <= LOW_OCCUPANCY_PCT) || !limits(facts, limiter))
         return;
@@ -261,11 +261,12 @@ static void judge_occupancy(struct facts *facts, const struct verdict *verdict,
         finding_evidence(facts, finding, RIDGE_MEANING_REGISTERS);
     finding_evidence(facts, finding, RIDGE_MEANING_WARPS_ELIGIBLE);
     finding_stall(facts, finding, facts->top_stall);
-    if (verdict->gate == 3 && top != NULL && top->pct > 0)
-        finding_bound(finding,
-                      fmin(resident_warps_ratio(facts),
-                           (top->wall == RIDGE_WALL_DRAM ? DRAM_TARGET_PCT : 100) / top->pct),
-                      top->wall);
+    if (verdict->gate == 3) {
+        ridge_wall next;
+        const double room = facts_headroom(facts, &next);
+
+        finding_bound(finding, fmin(resident_warps_ratio(facts), room), next);
+    }
 }
 
 static void judge_occupancy_shared(struct facts *facts, const struct verdict *verdict,

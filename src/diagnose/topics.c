@@ -40,11 +40,11 @@ static const ridge_topic topics[] = {
     T("grid_too_small", "a grid that is too small for the chip"),
     T("imbalance", "blocks of unequal work"),
     T("tail_effect", "the last wave of blocks"),
-    T("occupancy_shared_memory", "shared memory that limits resident blocks"),
-    T("occupancy_registers", "registers that limit resident blocks"),
-    T("occupancy_blocks", "small blocks that reach the limit of blocks an SM"),
-    T("occupancy_barriers", "named barriers that limit resident blocks"),
-    T("occupancy_warps", "the block size"),
+    T("occupancy_shared_memory", "limited by shared memory"),
+    T("occupancy_registers", "limited by registers"),
+    T("occupancy_blocks", "limited by the number of blocks an SM holds"),
+    T("occupancy_barriers", "limited by named barriers"),
+    T("occupancy_warps", "limited by the block size"),
 };
 
 size_t ridge_topic_count(void)

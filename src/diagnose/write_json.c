@@ -68,6 +68,11 @@ static void write_where(ridge_json *json, const ridge_where *where)
     ridge_json_number(json, "share", where->share_frac);
     ridge_json_text(json, "of", where->of);
     ridge_json_text(json, "source", where->source);
+    ridge_json_text(json, "caller_file", where->caller_file);
+    if (where->caller_file != NULL)
+        ridge_json_count(json, "caller_line", where->caller_line);
+    else
+        ridge_json_null(json, "caller_line");
     if (where->producer_opcode != NULL) {
         ridge_json_begin_object(json, "producer");
         ridge_json_text(json, "opcode", where->producer_opcode);

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "ridge/diagnose.h"
 
-enum { LABEL_COLUMNS = 10, BAR_COLUMNS = 30, FINDINGS_SHOWN = 3, BARS_SHOWN = 5 };
+enum { LABEL_COLUMNS = 11, BAR_COLUMNS = 30, FINDINGS_SHOWN = 3, BARS_SHOWN = 5 };
 
 /* "  why     " and the like: a label in a column of its own. */
 static const char *label(char buffer[32], const char *text)
@@ -140,7 +140,7 @@ static void write_bars(const ridge_diagnosis *diagnosis, bool all, ridge_output 
         for (c = 0; c < BAR_COLUMNS; c++)
             *p++ = c < filled ? '#' : '.';
         *p = '\0';
-        ridge_output_format(output, "  %-8s%-18s", shown == 0 ? "busy" : "", bar->label);
+        ridge_output_format(output, "  %-9s%-18s", shown == 0 ? "busy" : "", bar->label);
         ridge_output_styled(output,
                             bar->busy_frac >= 0.8   ? RIDGE_STYLE_BAD
                             : bar->busy_frac >= 0.6 ? RIDGE_STYLE_WARN
@@ -197,6 +197,10 @@ static void write_where(const ridge_where *where, bool first, ridge_output *outp
 
     ridge_text_init(&text);
     add_place(&text, where->file, where->line, where->offset);
+    if (where->caller_file != NULL) {
+        ridge_text_add(&text, " in ");
+        add_place(&text, where->caller_file, where->caller_line, 0);
+    }
     if (where->opcode != NULL)
         ridge_text_format(&text, " %s", where->opcode);
     if (!isnan(where->share_frac))

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "report/units.h"
 
-/* -- filling --------------------------------------------------------------------------------- */
+/* -- filling ----------------------------------------------------------------------------------- */
 
 bool report_grow(ridge_arena *arena, void *array, size_t count, size_t *capacity, size_t size)
 {
@@ -284,7 +284,7 @@ void report_finish_kernel(ridge_kernel *kernel)
         info->duration_ns = value;
 }
 
-/* -- opening --------------------------------------------------------------------------------- */
+/* -- opening ----------------------------------------------------------------------------------- */
 
 static ridge_status report_create(const char *name, ridge_report **out, ridge_error *err)
 {
@@ -381,7 +381,7 @@ void ridge_report_free(ridge_report *report)
     ridge_free(report);
 }
 
-/* -- getters --------------------------------------------------------------------------------- */
+/* -- getters ----------------------------------------------------------------------------------- */
 
 size_t ridge_report_warning_count(const ridge_report *report)
 {

@@ -345,7 +345,7 @@ bool ncu_result_read(ridge_report *report, ridge_slice message, ridge_result_kin
     return enough_memory;
 }
 
-/* -- instances ------------------------------------------------------------------------------- */
+/* -- instances --------------------------------------------------------------------------------- */
 
 ridge_instances ridge_instances_of(const ridge_metric *metric)
 {

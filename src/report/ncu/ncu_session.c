@@ -158,7 +158,7 @@ bool ncu_process_read(ridge_report *report, ridge_slice message)
     return true;
 }
 
-/* -- sources --------------------------------------------------------------------------------- */
+/* -- sources ----------------------------------------------------------------------------------- */
 
 enum source_field {
     SOURCE_REFERENCE = 1,
