@@ -128,7 +128,7 @@ void ridge_file_release(ridge_file *file)
     memset(file, 0, sizeof(*file));
 }
 
-/* -- unpacking -------------------------------------------------------------------------------- */
+/* -- unpacking --------------------------------------------------------------------------------- */
 
 /* What unpacked bytes go to. */
 typedef struct sink {

@@ -166,13 +166,16 @@ static void count_text(double value, char *buffer, size_t size)
     snprintf(buffer, size, "%s", text);
 }
 
-/* Two decimals at most, unless they would show nothing of a small share. */
+/* Two decimals at most: what they cannot show is too small to matter. */
 static void percent_text(double value, char *buffer, size_t size)
 {
     char text[BASE_NUMBER_BYTES];
-    const double percent = value * 100;
 
-    four_digits(percent, fabs(percent) >= 0.01 ? 2 : 6, text);
+    if (value != 0 && fabs(value) < 0.5e-4) {
+        snprintf(buffer, size, value > 0 ? "<0.01 %%" : ">-0.01 %%");
+        return;
+    }
+    four_digits(value * 100, 2, text);
     snprintf(buffer, size, "%s %%", text);
 }
 

@@ -13,8 +13,8 @@
 #include "base/memory.h"
 
 enum {
-    GAP_COLUMNS = 2,     /* between two columns of text */
-    NARROWEST_TEXT = 12, /* a text column is not shortened below this */
+    GAP_COLUMNS = 2,    /* between two columns of text */
+    NARROWEST_TEXT = 8, /* a text column is not shortened below this */
 };
 
 typedef enum cell_kind { CELL_TEXT, CELL_NUMBER, CELL_COUNT } cell_kind;
@@ -142,7 +142,7 @@ static void show_cell(const cell *shown, const ridge_column *column, ridge_text 
     }
 }
 
-/* -- text ------------------------------------------------------------------------------------- */
+/* -- text -------------------------------------------------------------------------------------- */
 
 static size_t title_width(const ridge_column *column)
 {
@@ -263,7 +263,7 @@ static bool write_text(const ridge_table *table, ridge_output *output)
     return ok;
 }
 
-/* -- Markdown --------------------------------------------------------------------------------- */
+/* -- Markdown ---------------------------------------------------------------------------------- */
 
 static bool is_word(char c)
 {
@@ -325,7 +325,7 @@ static bool write_markdown(const ridge_table *table, ridge_output *output)
     return ok;
 }
 
-/* -- CSV -------------------------------------------------------------------------------------- */
+/* -- CSV --------------------------------------------------------------------------------------- */
 
 /* RFC 4180 but for the line ends, which are Unix's. Line breaks inside a field are kept, other
  * control characters are not: CSV also goes to terminals. */
@@ -396,7 +396,7 @@ static bool write_csv(const ridge_table *table, ridge_output *output)
     return ok;
 }
 
-/* -- JSON ------------------------------------------------------------------------------------- */
+/* -- JSON -------------------------------------------------------------------------------------- */
 
 static void write_json(const ridge_table *table, ridge_json *json, const char *key)
 {

@@ -10,7 +10,7 @@
 
 #include "options.h"
 
-/* -- messages --------------------------------------------------------------------------------- */
+/* -- messages ---------------------------------------------------------------------------------- */
 
 /* One line to stderr that no input can spread over the terminal: ridge_fail() makes control
  * characters '?'. */
@@ -52,7 +52,7 @@ int cli_usage_error(const char *format, ...)
     return CLI_USAGE;
 }
 
-/* -- output ----------------------------------------------------------------------------------- */
+/* -- output ------------------------------------------------------------------------------------ */
 
 ridge_output *cli_open(const struct cli_output *out)
 {
@@ -70,7 +70,7 @@ int cli_close(ridge_output *output, int status)
     return status;
 }
 
-/* -- reports ---------------------------------------------------------------------------------- */
+/* -- reports ----------------------------------------------------------------------------------- */
 
 int cli_open_report(const char *path, ridge_report **out)
 {
@@ -109,15 +109,30 @@ static size_t length_without_parameters(const char *name)
     return at > 0 && at < strlen(name) ? at : strlen(name);
 }
 
+/* Length of a cast that a demangler writes before a number, "(int)" in "(int)128"; else 0. */
+static size_t cast_length(const char *text)
+{
+    const size_t length = text[0] == '(' ? strspn(text + 1, "abcdefghijklmnopqrstuvwxyz ") : 0;
+
+    if (length == 0 || text[1 + length] != ')' || text[length + 2] == '\0')
+        return 0;
+    return strchr("-0123456789", text[length + 2]) != NULL ? length + 2 : 0;
+}
+
 char *cli_short_name(const ridge_kernel_info *info, char *buffer, size_t size)
 {
     const char *name = cli_kernel_name(info);
-    size_t length;
+    const char *end;
+    size_t to = 0;
 
     if (strncmp(name, "void ", 5) == 0)
         name += 5;
-    length = length_without_parameters(name);
-    snprintf(buffer, size, "%.*s", (int)(length < size ? length : size - 1), name);
+    end = name + length_without_parameters(name);
+    while (name < end && to < size - 1) {
+        name += cast_length(name);
+        buffer[to++] = *name++;
+    }
+    buffer[to] = '\0';
     return buffer;
 }
 

@@ -18,7 +18,7 @@ static void add_command_names(ridge_output *output)
         ridge_output_format(output, "%s%s", command == commands ? "" : " ", command->name);
 }
 
-/* -- bash ------------------------------------------------------------------------------------- */
+/* -- bash -------------------------------------------------------------------------------------- */
 
 static void add_pattern(ridge_output *output, const struct option *option)
 {
@@ -91,7 +91,7 @@ static void print_bash(ridge_output *output)
                               "complete -o bashdefault -o default -F _ridge ridge\n");
 }
 
-/* -- zsh -------------------------------------------------------------------------------------- */
+/* -- zsh --------------------------------------------------------------------------------------- */
 
 /* Text inside '...[help]': quotes, brackets and colons are special. */
 static void add_zsh_text(ridge_output *output, const char *text)
@@ -191,7 +191,7 @@ static void print_zsh(ridge_output *output)
                               "fi\n");
 }
 
-/* -- the command ------------------------------------------------------------------------------ */
+/* -- the command ------------------------------------------------------------------------------- */
 
 int cmd_completion(int argc, char **argv)
 {

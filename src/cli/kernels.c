@@ -22,7 +22,7 @@ struct group {
     size_t first_launch; /* index of the first in the report */
 };
 
-/* -- sorting ---------------------------------------------------------------------------------- */
+/* -- sorting ----------------------------------------------------------------------------------- */
 
 static int compare_text(const char *a, const char *b)
 {
@@ -94,7 +94,7 @@ static int by_time(const void *left, const void *right)
     return compare_index(a->first_launch, b->first_launch);
 }
 
-/* -- grouping --------------------------------------------------------------------------------- */
+/* -- grouping ---------------------------------------------------------------------------------- */
 
 static void fill_group(struct group *group, const ridge_kernel_info **launches, size_t count)
 {
@@ -153,7 +153,7 @@ static double median_ns(const struct group *group)
     return (group->launches[middle - 1]->duration_ns + group->launches[middle]->duration_ns) / 2;
 }
 
-/* -- rows ------------------------------------------------------------------------------------- */
+/* -- rows -------------------------------------------------------------------------------------- */
 
 /* What a listing needs to know of all rows to choose its columns. */
 struct listing {
@@ -266,7 +266,7 @@ static const struct {
     unsigned audience; /* bits 1 << audience */
     void (*add)(ridge_table *table, const struct group *group);
 } all_columns[] = {
-    {{"launch", "Launch", RIDGE_UNIT_NONE, false}, 1 << EVERYBODY, add_launch},
+    {{"launch", "ID", RIDGE_UNIT_NONE, false}, 1 << EVERYBODY, add_launch},
     {{"name", "Kernel", RIDGE_UNIT_NONE, true}, 1 << PROGRAMS, add_name},
     {{"name", "Kernel", RIDGE_UNIT_NONE, true}, 1 << PEOPLE, add_short_name},
     {{"grid", "Grid", RIDGE_UNIT_NONE, true}, 1 << EVERYBODY, add_grid},
@@ -359,7 +359,7 @@ static int print_listing(const struct listing *listing, const struct cli_output 
     return cli_close(output, CLI_DONE);
 }
 
-/* -- the command ------------------------------------------------------------------------------ */
+/* -- the command ------------------------------------------------------------------------------- */
 
 static int list_kernels(const char *path, const ridge_report *report,
                         const struct kernel_filter *filter, bool all, const struct cli_output *out)

@@ -32,7 +32,7 @@ const struct manual_page *manual_find(const char *name)
     return NULL;
 }
 
-/* -- blocks ----------------------------------------------------------------------------------- */
+/* -- blocks ------------------------------------------------------------------------------------ */
 
 struct block {
     enum block_kind kind;
@@ -125,7 +125,7 @@ static const char *definition(const char *item)
     return item[0] == '`' && colon != NULL ? colon + 3 : NULL;
 }
 
-/* -- for reading ------------------------------------------------------------------------------ */
+/* -- for reading ------------------------------------------------------------------------------- */
 
 /* Copies text without the marks of code and strong. */
 static const char *without_marks(const char *text, size_t length, char *buffer)
@@ -196,7 +196,7 @@ void manual_print(ridge_output *output, const struct manual_page *page)
     print_blocks(output, page, write_text);
 }
 
-/* -- for man(1) ------------------------------------------------------------------------------- */
+/* -- for man(1) -------------------------------------------------------------------------------- */
 
 /* One character as roff takes it literally. */
 static void put_roff(ridge_output *output, char c)

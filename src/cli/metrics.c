@@ -43,7 +43,7 @@ static size_t count_wanted(const struct request *request, const ridge_kernel *ke
     return count;
 }
 
-/* -- tables: text, Markdown, CSV -------------------------------------------------------------- */
+/* -- tables: text, Markdown, CSV --------------------------------------------------------------- */
 
 /* Texts in a report are not terminated. Long ones are cut: no cell needs more. */
 static void add_text(ridge_table *table, const ridge_value *value)
@@ -254,7 +254,7 @@ static void print_tables(const struct request *request, const ridge_kernel **ker
     }
 }
 
-/* -- JSON ------------------------------------------------------------------------------------- */
+/* -- JSON -------------------------------------------------------------------------------------- */
 
 /* Nothing where the report has no value, null where the value is NaN. */
 static void write_value(ridge_json *json, const char *key, const ridge_value *value)
@@ -328,7 +328,7 @@ static void print_json(const struct request *request, const ridge_kernel **kerne
     ridge_json_free(json);
 }
 
-/* -- the command ------------------------------------------------------------------------------ */
+/* -- the command ------------------------------------------------------------------------------- */
 
 static int print_metrics(const struct request *request, const ridge_report *report,
                          const struct kernel_filter *filter, const struct cli_output *out)

@@ -36,7 +36,7 @@ const char *options_command(void)
     return current_command;
 }
 
-/* -- the nearest name ------------------------------------------------------------------------- */
+/* -- the nearest name -------------------------------------------------------------------------- */
 
 enum { LONGEST_WORD = 40 };
 
@@ -104,7 +104,7 @@ static const char *nearest_option(const char *name, const struct option *options
     return options_nearest(name, words);
 }
 
-/* -- values ----------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------ */
 
 /* Reads a decimal number without sign ("12", "1.5", with exponent when allowed) and returns where
  * it ends; NULL: there is none. strtod() alone takes hexadecimal and "nan" too. */
@@ -229,7 +229,7 @@ static bool store(const struct option *option, const char *text)
     return false;
 }
 
-/* -- help ------------------------------------------------------------------------------------- */
+/* -- help -------------------------------------------------------------------------------------- */
 
 static void print_option(ridge_output *output, const struct option *option)
 {
@@ -266,7 +266,7 @@ static int print_help(const char *usage, const struct option *options)
     return cli_close(output, CLI_DONE);
 }
 
-/* -- parsing ---------------------------------------------------------------------------------- */
+/* -- parsing ----------------------------------------------------------------------------------- */
 
 /* Handles one option with its value, if it takes one. Returns false when parsing ends here. */
 static bool apply(const struct option *option, const char *value,

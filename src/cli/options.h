@@ -44,7 +44,7 @@ enum cli_exit {
     /* Others come from a status: ridge_status_exit(). */
 };
 
-/* -- options ---------------------------------------------------------------------------------- */
+/* -- options ----------------------------------------------------------------------------------- */
 
 enum option_kind {
     OPTION_END,
@@ -143,7 +143,7 @@ bool options_size(const char *text, uint64_t *bytes);
 /* The most similar of a list of words that ends with NULL; NULL when none is similar. */
 const char *options_nearest(const char *word, const char *const *words);
 
-/* -- commands --------------------------------------------------------------------------------- */
+/* -- commands ---------------------------------------------------------------------------------- */
 
 enum command_group {
     GROUP_EXPLAIN, /* what a report says */
@@ -177,7 +177,7 @@ typedef void command_visitor(const struct command *command, const char *usage,
                              const struct option *options, void *context);
 void command_visit(const struct command *command, command_visitor *visit, void *context);
 
-/* -- messages --------------------------------------------------------------------------------- */
+/* -- messages ---------------------------------------------------------------------------------- */
 
 /* Prints "ridge: <input>: <message>" to stderr and returns the exit status for it. input may be
  * NULL. */
@@ -187,7 +187,7 @@ void cli_message(const char *input, const char *format, ...) RIDGE_PRINTF(2, 3);
  * were parsed last. */
 int cli_usage_error(const char *format, ...) RIDGE_PRINTF(1, 2);
 
-/* -- output ----------------------------------------------------------------------------------- */
+/* -- output ------------------------------------------------------------------------------------ */
 
 extern const char *const cli_colour_choices[];
 
@@ -202,7 +202,7 @@ ridge_output *cli_open(const struct cli_output *out);
 /* Ends the output. Returns status, or the exit status of a failure to write, after saying so. */
 int cli_close(ridge_output *output, int status);
 
-/* -- reports ---------------------------------------------------------------------------------- */
+/* -- reports ----------------------------------------------------------------------------------- */
 
 /* Opens a report and prints its warnings. On failure prints the message, *out is NULL, and the
  * exit status is returned; else 0. */
@@ -233,7 +233,8 @@ int cli_select_kernels(const ridge_report *report, const char *path,
 const char *cli_kernel_name(const ridge_kernel_info *info);
 /* Prints the name as a heading of its own line, or lines. */
 void cli_print_name(ridge_output *output, const ridge_kernel_info *info);
-/* The same without "void " and without the parameters, for tables. */
+/* The same without "void ", without the parameters and without the types of template arguments
+ * that are numbers, for tables. size is not 0. */
 char *cli_short_name(const ridge_kernel_info *info, char *buffer, size_t size);
 /* "132x4" without trailing ones; "n/a" when not recorded. */
 char *cli_extent(const uint64_t extent[3], char *buffer, size_t size);

@@ -78,7 +78,7 @@ static bool is_same_line(const ridge_line *a, const ridge_line *b)
     return a->line == b->line && strcmp(a->file, b->file) == 0;
 }
 
-/* -- weights ---------------------------------------------------------------------------------- */
+/* -- weights ----------------------------------------------------------------------------------- */
 
 /* A warp that issues, or could but another one was taken, is not stalled. */
 static bool is_stall(size_t reason)
@@ -209,7 +209,7 @@ static size_t weigh_lines(const ridge_profile *profile, int by, struct spot *spo
     return count;
 }
 
-/* -- what a cell says ------------------------------------------------------------------------- */
+/* -- what a cell says -------------------------------------------------------------------------- */
 
 static const char *base_name(const char *path)
 {
@@ -324,7 +324,7 @@ static const char *producer_text(const ridge_profile *profile, size_t row, char 
     return buffer;
 }
 
-/* -- text ------------------------------------------------------------------------------------- */
+/* -- text -------------------------------------------------------------------------------------- */
 
 enum { MOST_COLUMNS = 8 };
 
@@ -492,7 +492,7 @@ static void print_profile(ridge_output *output, const struct request *request,
     }
 }
 
-/* -- JSON ------------------------------------------------------------------------------------- */
+/* -- JSON -------------------------------------------------------------------------------------- */
 
 static void write_counters(ridge_json *json, const struct request *request, unsigned columns,
                            const struct spot *spot, uint64_t total)
@@ -617,7 +617,7 @@ static void write_profile(ridge_json *json, const struct request *request,
     ridge_json_end_object(json);
 }
 
-/* -- the command ------------------------------------------------------------------------------ */
+/* -- the command ------------------------------------------------------------------------------- */
 
 /* One kernel, to the document or, when json is NULL, to the output. *shown_count grows when the
  * report holds the measure; text leaves other kernels out. */

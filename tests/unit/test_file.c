@@ -205,7 +205,7 @@ static void unpacks_up_to_the_limit(void **state)
 static void refuses_every_cut(void **state)
 {
     const struct packer *const row = *state;
-    const size_t size = row->pack(packed, 0, sizeof(packed), large, 3000);
+    const size_t size = row->pack(packed, 0, sizeof(packed), large, 500);
     size_t cut;
 
     for (cut = 4; cut < size; cut++) {
@@ -223,7 +223,7 @@ static void refuses_every_cut(void **state)
 static void survives_flipped_bits(void **state)
 {
     const struct packer *const row = *state;
-    const size_t size = row->pack(packed, 0, sizeof(packed), large, 3000);
+    const size_t size = row->pack(packed, 0, sizeof(packed), large, 500);
     size_t bit;
 
     for (bit = 32; bit < size * 8; bit += 13) {
@@ -245,7 +245,7 @@ static void survives_flipped_bits(void **state)
 static void survives_failing_allocations(void **state)
 {
     const struct packer *const row = *state;
-    const size_t size = row->pack(packed, 0, sizeof(packed), large, 3000);
+    const size_t size = row->pack(packed, 0, sizeof(packed), large, 500);
     ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
     size_t nth;
 

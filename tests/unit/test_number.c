@@ -51,7 +51,9 @@ static struct shown {
     {"fraction", 0.7415, RIDGE_UNIT_FRAC, "74.15 %"},
     {"fraction: one", 1, RIDGE_UNIT_FRAC, "100.0 %"},
     {"fraction: small", 0.0512, RIDGE_UNIT_FRAC, "5.12 %"},
-    {"fraction: very small", 0.0000321, RIDGE_UNIT_FRAC, "0.003210 %"},
+    {"fraction: smallest shown", 0.00005, RIDGE_UNIT_FRAC, "0.01 %"},
+    {"fraction: too small to show", 0.0000321, RIDGE_UNIT_FRAC, "<0.01 %"},
+    {"fraction: the same below zero", -1e-9, RIDGE_UNIT_FRAC, ">-0.01 %"},
     {"ratio", 2.3, RIDGE_UNIT_RATIO, "2.300x"},
 };
 

@@ -1,0 +1,1 @@
+ridge kernels --color sometimes repeated_launches.csv

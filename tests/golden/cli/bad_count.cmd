@@ -1,0 +1,1 @@
+ridge kernels --launch -1 repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge kernels "$(printf 'a\033[31mb\nc')"

@@ -1,0 +1,1 @@
+ridge kernels no/such/file.ncu-rep

@@ -1,0 +1,1 @@
+ridge kernels repeated_launches.csv --kernel

@@ -1,0 +1,1 @@
+ridge kernels --json --csv repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge kernel repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge kernels --jsn repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge kernels -z repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge kernels --all=yes repeated_launches.csv

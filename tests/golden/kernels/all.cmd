@@ -1,0 +1,1 @@
+ridge kernels --all repeated_launches.csv

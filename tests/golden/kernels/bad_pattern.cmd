@@ -1,0 +1,1 @@
+ridge kernels -k '(' repeated_launches.csv 2>/dev/null

@@ -1,0 +1,1 @@
+ridge kernels --json repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge kernels --launch=5 repeated_launches.csv

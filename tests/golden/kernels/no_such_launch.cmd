@@ -1,0 +1,1 @@
+ridge kernels -l8 repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge kernels -k gemm repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge kernels raw_page_h200.csv

@@ -1,0 +1,1 @@
+ridge kernels -a --kernel '^(fill|norm)_kernel' repeated_launches.csv

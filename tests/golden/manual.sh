@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# manual.sh RIDGE: every command has a manual page that lists the options of its table, spelled as
+# --help spells them, and no other.
+set -eu
+
+ridge=$1
+manual=$(dirname "$0")/../../docs/manual
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# The commands as ridge help lists them: indented by two, in groups.
+"$ridge" help | sed -n 's/^  \([a-z][a-z-]*\)  *[A-Z].*/\1/p' >"$work/commands"
+[ -s "$work/commands" ] || { echo 'no command found in ridge help' && exit 1; }
+while read -r command; do
+    page=$manual/$command.md
+    if [ ! -f "$page" ]; then
+        echo "$command: no page docs/manual/$command.md"
+        failed=1
+        continue
+    fi
+    # "  -k, --kernel REGEX   help" and "      --json   help"
+    "$ridge" "$command" --help | sed -n 's/^  \(-., --.*\)$/\1/p; s/^      \(--.*\)$/\1/p' |
+        sed 's/  .*//' | sort >"$work/table"
+    # "- `-k, --kernel REGEX`: text" in the section Options
+    sed -n '/^## Options/,/^## [^O]/s/^- `\(-[^`]*\)`: .*/\1/p' "$page" | sort >"$work/page"
+    if ! diff "$work/table" "$work/page" >"$work/diff"; then
+        echo "$command: options of the table (<) and of docs/manual/$command.md (>) differ"
+        cat "$work/diff"
+        failed=1
+    fi
+    if ! "$ridge" help "$command" >"$work/text"; then
+        echo "$command: ridge help $command fails"
+        failed=1
+    fi
+    # Written by hand for people; 100 columns is the promise.
+    if grep -n '.\{101\}' "$work/text"; then
+        echo "$command: lines of the page are wider than 100 columns"
+        failed=1
+    fi
+done <"$work/commands"
+exit $failed

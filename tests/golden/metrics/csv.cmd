@@ -1,0 +1,1 @@
+ridge metrics --csv repeated_launches.csv 'sm__*'

@@ -1,0 +1,1 @@
+ridge metrics --json -l 7 repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge metrics --markdown -l 0 repeated_launches.csv

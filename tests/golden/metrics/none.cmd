@@ -1,0 +1,1 @@
+ridge metrics repeated_launches.csv no__such

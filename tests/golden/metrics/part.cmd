@@ -1,0 +1,1 @@
+ridge metrics raw_page_h200.csv gpu__

@@ -1,0 +1,1 @@
+ridge metrics -k norm repeated_launches.csv duration

@@ -1,0 +1,1 @@
+ridge source --by time raw_page_h200.csv
