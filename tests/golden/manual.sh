@@ -24,6 +24,7 @@ while read -r command; do
     "$ridge" "$command" --help | sed -n 's/^  \(-., --.*\)$/\1/p; s/^      \(--.*\)$/\1/p' |
         sed 's/  .*//' | sort >"$work/table"
     # "- `-k, --kernel REGEX`: text" in the section Options
+    # shellcheck disable=SC2016 # the quotes are Markdown's
     sed -n '/^## Options/,/^## [^O]/s/^- `\(-[^`]*\)`: .*/\1/p' "$page" | sort >"$work/page"
     if ! diff "$work/table" "$work/page" >"$work/diff"; then
         echo "$command: options of the table (<) and of docs/manual/$command.md (>) differ"
