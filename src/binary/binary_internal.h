@@ -65,6 +65,7 @@ typedef struct cubin_section {
     uint64_t flags;
     uint64_t size;    /* as announced; more than data holds when there are no bytes in the file */
     ridge_slice data; /* borrowed */
+    ridge_function *function; /* of a .text.k; else NULL */
 } cubin_section;
 
 /* The lines of one function, once they were asked for. */
@@ -84,7 +85,6 @@ struct ridge_cubin {
     size_t sections_offset;
     cubin_section *sections;
     size_t section_count;
-    ridge_function **section_function; /* of each section; NULL when it is no .text.k */
 
     ridge_function *functions; /* by name */
     size_t function_count;
@@ -98,7 +98,8 @@ struct ridge_cubin {
     /* Made by lines.c. */
     cubin_lines *lines; /* of each function */
     bool is_line_index_built;
-    ridge_arena line_arena;          /* holds the index */
+    ridge_error *line_failure; /* why it cannot be built; NULL: it can, or was not asked for */
+    ridge_arena line_arena;    /* holds the index */
     struct line_sequence *sequences; /* by function */
     size_t sequence_count;
     struct line_relocation *relocations;
@@ -107,7 +108,7 @@ struct ridge_cubin {
 
 typedef struct cubin_symbol_row {
     uint8_t type, other;
-    uint64_t value;
+    uint64_t value, size;
     ridge_function *function; /* whose .text section the symbol points into; NULL: none */
 } cubin_symbol_row;
 

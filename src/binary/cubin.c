@@ -241,19 +241,38 @@ static void read_toolkit_note(ridge_cubin *cubin, ridge_slice note)
 
 /* ---- functions ---- */
 
-static int compare_functions(const void *a, const void *b)
-{
-    const ridge_function *const left = a;
-    const ridge_function *const right = b;
+/* A .text section before it becomes a function. */
+typedef struct text_section {
+    const char *name; /* of the function */
+    size_t index;
+} text_section;
 
-    return strcmp(left->name, right->name);
+static int compare_texts(const void *a, const void *b)
+{
+    const text_section *const left = a;
+    const text_section *const right = b;
+    const int order = strcmp(left->name, right->name);
+
+    return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
+/* The first function of a name: linked files may hold several local ones. */
 static ridge_function *find_function(const ridge_cubin *cubin, const char *name)
 {
-    const ridge_function key = {.name = name};
+    size_t low = 0;
+    size_t high = cubin->function_count;
 
-    return bsearch(&key, cubin->functions, cubin->function_count, sizeof(key), compare_functions);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (strcmp(cubin->functions[middle].name, name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < cubin->function_count && strcmp(cubin->functions[low].name, name) == 0)
+        return &cubin->functions[low];
+    return NULL;
 }
 
 static void init_function(ridge_function *function, const char *name, const cubin_section *text)
@@ -274,34 +293,34 @@ static void init_function(ridge_function *function, const char *name, const cubi
 
 static ridge_status collect_functions(ridge_cubin *cubin, ridge_error *err)
 {
+    text_section *texts = NULL;
     size_t count = 0;
     size_t i;
 
     for (i = 0; i < cubin->section_count; i++)
         if (after(cubin->sections[i].name, ".text.") != NULL)
             count++;
+    texts = ridge_calloc(count, sizeof(*texts));
     cubin->functions = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->functions));
     cubin->lines = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->lines));
-    cubin->section_function =
-        ridge_alloc_array(&cubin->arena, cubin->section_count, sizeof(*cubin->section_function));
-    if (cubin->functions == NULL || cubin->lines == NULL || cubin->section_function == NULL)
+    if (texts == NULL || cubin->functions == NULL || cubin->lines == NULL) {
+        ridge_free(texts);
         return out_of_memory(err);
-    for (i = 0; i < cubin->section_count; i++) {
-        const char *const name = after(cubin->sections[i].name, ".text.");
-
-        if (name != NULL)
-            init_function(&cubin->functions[cubin->function_count++], name, &cubin->sections[i]);
     }
-    qsort(cubin->functions, count, sizeof(*cubin->functions), compare_functions);
-    for (i = 1; i < count; i++)
-        if (strcmp(cubin->functions[i - 1].name, cubin->functions[i].name) == 0)
-            return ridge_fail(err, RIDGE_ERR_FORMAT, "two sections .text.%.200s",
-                              cubin->functions[i].name);
+    count = 0;
     for (i = 0; i < cubin->section_count; i++) {
-        const char *const name = after(cubin->sections[i].name, ".text.");
+        const text_section text = {after(cubin->sections[i].name, ".text."), i};
 
-        cubin->section_function[i] = name != NULL ? find_function(cubin, name) : NULL;
+        if (text.name != NULL)
+            texts[count++] = text;
     }
+    qsort(texts, count, sizeof(*texts), compare_texts);
+    for (i = 0; i < count; i++) {
+        init_function(&cubin->functions[i], texts[i].name, &cubin->sections[texts[i].index]);
+        cubin->sections[texts[i].index].function = &cubin->functions[i];
+    }
+    cubin->function_count = count;
+    ridge_free(texts);
     return RIDGE_OK;
 }
 
@@ -319,16 +338,22 @@ bool cubin_symbol(const ridge_cubin *cubin, uint64_t index, cubin_symbol_row *ro
     row->other = ridge_read_u8(&cursor);
     section = ridge_read_u16(&cursor);
     row->value = ridge_read_u64(&cursor);
-    row->function = section < cubin->section_count ? cubin->section_function[section] : NULL;
+    row->size = ridge_read_u64(&cursor);
+    row->function = section < cubin->section_count ? cubin->sections[section].function : NULL;
     return true;
 }
 
-/* The function that a symbol names; NULL for helpers inside its code and for data. */
+/* The function that a symbol names; NULL for helpers inside its code and for data. In an image that
+ * was taken from a process, as reports hold them, the value is where the driver had put the code.
+ */
 static ridge_function *function_of_symbol(const ridge_cubin *cubin, uint32_t index)
 {
     cubin_symbol_row row;
 
-    if (!cubin_symbol(cubin, index, &row) || row.type != SYMBOL_FUNCTION || row.value != 0)
+    if (!cubin_symbol(cubin, index, &row) || row.type != SYMBOL_FUNCTION || row.function == NULL)
+        return NULL;
+    if (row.value != 0 &&
+        (row.value <= row.function->code_bytes || row.size != row.function->code_bytes))
         return NULL;
     return row.function;
 }
@@ -520,6 +545,16 @@ static void set_shared(const ridge_cubin *cubin, ridge_function *function, uint6
     function->static_shared_bytes = to_int(size - reserve);
 }
 
+/* The function that a section belongs to: sh_info is the index of its .text, in files that have no
+ * such index the name decides. */
+static ridge_function *owner(const ridge_cubin *cubin, const cubin_section *section,
+                             const char *name)
+{
+    if (section->info < cubin->section_count && cubin->sections[section->info].function != NULL)
+        return cubin->sections[section->info].function;
+    return find_function(cubin, name);
+}
+
 /* Sections that belong to one function. */
 static ridge_status read_function_section(ridge_cubin *cubin, const cubin_section *section,
                                           ridge_error *err)
@@ -529,12 +564,12 @@ static ridge_status read_function_section(ridge_cubin *cubin, const cubin_sectio
 
     name = after(section->name, ".nv.info.");
     if (name != NULL) {
-        function = find_function(cubin, name);
+        function = owner(cubin, section, name);
         return function != NULL ? read_attributes(cubin, section, function, err) : RIDGE_OK;
     }
     name = after(section->name, ".nv.shared.");
     if (name != NULL) {
-        function = find_function(cubin, name);
+        function = owner(cubin, section, name);
         if (function != NULL)
             set_shared(cubin, function, section->size);
     }

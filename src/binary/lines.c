@@ -287,23 +287,34 @@ static void start_sequence(line_machine *machine)
     machine->function_name = 0;
 }
 
+/* Where in its function an address operand points, given what stands in its place. In an image that
+ * was taken from a process the symbol is an address, which the driver has added to the operand. */
+static uint64_t relocate(const line_index *index, const line_relocation *relocation,
+                         const cubin_symbol_row *symbol, uint64_t in_place)
+{
+    const bool have_addend = index->cubin->line_relocations_have_addend;
+    const uint64_t addend = have_addend ? relocation->addend : in_place;
+
+    if (symbol->function == NULL || symbol->value <= symbol->function->code_bytes)
+        return symbol->value + addend;
+    if (have_addend)
+        return addend;
+    return in_place >= symbol->value ? in_place - symbol->value : in_place;
+}
+
 static void set_address(line_machine *machine)
 {
-    const line_relocation key = {.offset = ridge_cursor_offset(&machine->cursor)};
     const line_index *const index = machine->index;
+    const line_relocation key = {.offset = ridge_cursor_offset(&machine->cursor)};
     const line_relocation *const relocation = bsearch(
         &key, index->relocations, index->relocation_count, sizeof(key), compare_relocations);
     cubin_symbol_row symbol;
 
     machine->address = ridge_read_u64(&machine->cursor);
-    if (relocation == NULL)
+    if (relocation == NULL || !cubin_symbol(index->cubin, relocation->symbol, &symbol))
         return;
-    if (index->cubin->line_relocations_have_addend)
-        machine->address = relocation->addend;
-    if (cubin_symbol(index->cubin, relocation->symbol, &symbol)) {
-        machine->function = symbol.function;
-        machine->address += symbol.value;
-    }
+    machine->function = symbol.function;
+    machine->address = relocate(index, relocation, &symbol, machine->address);
 }
 
 /* True at the end of a sequence. */
@@ -672,6 +683,29 @@ static ridge_status build_index(line_index *index, ridge_error *err)
     return RIDGE_OK;
 }
 
+/* A table that is malformed stays so: it is read once, not for every function. */
+static ridge_status ensure_index(line_index *index, ridge_error *err)
+{
+    ridge_cubin *const cubin = index->cubin;
+    ridge_error failure = {.status = RIDGE_OK};
+    ridge_status status;
+
+    if (cubin->is_line_index_built)
+        return RIDGE_OK;
+    if (cubin->line_failure != NULL)
+        return ridge_fail(err, cubin->line_failure->status, "%s", cubin->line_failure->text);
+    status = build_index(index, &failure);
+    if (status == RIDGE_OK)
+        return RIDGE_OK;
+    forget_index(cubin);
+    if (status != RIDGE_ERR_OUT_OF_MEMORY) {
+        cubin->line_failure = ridge_alloc(&cubin->arena, sizeof(failure));
+        if (cubin->line_failure != NULL)
+            *cubin->line_failure = failure;
+    }
+    return ridge_fail(err, status, "%s", failure.text);
+}
+
 /* The first sequence of a function, or of one behind it. */
 static size_t first_sequence(const ridge_cubin *cubin, const ridge_function *function)
 {
@@ -699,13 +733,9 @@ ridge_status ridge_cubin_lines(ridge_cubin *cubin, const ridge_function *functio
 
     *rows = NULL;
     *row_count = 0;
-    if (!cubin->is_line_index_built) {
-        status = build_index(&index, err);
-        if (status != RIDGE_OK) {
-            forget_index(cubin);
-            return status;
-        }
-    }
+    status = ensure_index(&index, err);
+    if (status != RIDGE_OK)
+        return status;
     if (!lines->is_read) {
         index.relocations = cubin->relocations;
         index.relocation_count = cubin->relocation_count;
