@@ -287,7 +287,7 @@ static bool apply(const struct option *option, const char *value,
         *(ridge_format *)option->value = option->format;
         return true;
     default:
-        return store(option, value);
+        return value != NULL && store(option, value);
     }
 }
 
