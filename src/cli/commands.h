@@ -4,6 +4,9 @@
 #ifndef RIDGE_CLI_COMMANDS_H
 #define RIDGE_CLI_COMMANDS_H
 
+int cmd_diagnose(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
 int cmd_completion(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_kernels(int argc, char **argv);

@@ -9,8 +9,14 @@
 #include "options.h"
 
 const struct command commands[] = {
+    {"diagnose", "Say which wall a kernel hits, why, and what to change", cmd_diagnose,
+     GROUP_EXPLAIN, COMMAND_FILES},
+    {"diff", "Compare two reports: did it help, did the wall move", cmd_diff, GROUP_EXPLAIN,
+     COMMAND_FILES},
     {"source", "Show the hottest source lines and instructions", cmd_source, GROUP_EXPLAIN,
      COMMAND_FILES},
+    {"explain", "Explain a finding: what it means, how it is decided", cmd_explain, GROUP_EXPLAIN,
+     0},
     {"kernels", "List the kernels of a report, sorted by time", cmd_kernels, GROUP_REPORT,
      COMMAND_FILES},
     {"metrics", "Print metrics of a report with their exact values", cmd_metrics, GROUP_REPORT,

@@ -41,6 +41,13 @@ bool row_is_local(const ridge_instruction *row)
                                   : row->sass.cls == RIDGE_SASS_LOCAL;
 }
 
+static bool row_is_shared(const ridge_instruction *row)
+{
+    if (row->sass.name == NULL)
+        return row->memory_type == MEMORY_SHARED;
+    return row->sass.cls == RIDGE_SASS_SHARED || named(row, "ATOMS");
+}
+
 bool row_is_conversion(const ridge_instruction *row)
 {
     return row->sass.cls == RIDGE_SASS_CONVERT;
@@ -61,8 +68,7 @@ static void count_row(struct code_facts *code, const ridge_instruction *row)
     }
     code->global_atomics += row_is_atomic(row) ? executed : 0;
     code->shared_atomics += named(row, "ATOMS") ? executed : 0;
-    code->shared_accesses +=
-        row->sass.cls == RIDGE_SASS_SHARED || named(row, "ATOMS") ? executed : 0;
+    code->shared_accesses += row_is_shared(row) ? executed : 0;
     code->local_accesses += row_is_local(row) ? executed : 0;
     code->async_copies += named(row, "LDGSTS") ? executed : 0;
     code->bulk_copies += row->sass.name != NULL && (strncmp(row->sass.name, "UTMA", 4) == 0 ||

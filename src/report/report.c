@@ -155,6 +155,7 @@ bool report_add_kernel(ridge_report *report, ridge_kernel **out)
     kernel->info.name = "?";
     kernel->info.duration_ns = NAN;
     kernel->info.clocks_locked = -1;
+    kernel->module_index = SIZE_MAX;
     *out = kernel;
     return true;
 }
@@ -212,6 +213,16 @@ bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_
     metric->name_index = name_index;
     *out = metric;
     return true;
+}
+
+size_t report_find_module(const ridge_report *report, uint64_t reference)
+{
+    size_t i;
+
+    for (i = report->module_count; i-- > 0;)
+        if (report->modules[i].shown.reference == reference)
+            return i;
+    return SIZE_MAX;
 }
 
 const char *report_copy(ridge_report *report, ridge_slice text)
@@ -493,14 +504,11 @@ const ridge_module *ridge_report_module(const ridge_report *report, size_t index
 static const struct report_module *module_of(const ridge_kernel *kernel)
 {
     const ridge_report *const report = kernel->report;
-    size_t i;
+    size_t index = kernel->module_index;
 
-    if (!kernel->has_module)
-        return NULL;
-    for (i = 0; i < report->module_count; i++)
-        if (report->modules[i].shown.reference == kernel->module_reference)
-            return &report->modules[i];
-    return NULL;
+    if (kernel->has_module && index == SIZE_MAX)
+        index = report_find_module(report, kernel->module_reference);
+    return index < report->module_count ? &report->modules[index] : NULL;
 }
 
 const ridge_module *ridge_kernel_module(const ridge_kernel *kernel)

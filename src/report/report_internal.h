@@ -51,6 +51,7 @@ struct ridge_kernel {
     size_t rule_capacity;
     uint64_t module_reference;
     bool has_module;
+    size_t module_index; /* SIZE_MAX: not yet seen */
 };
 
 struct ridge_report {
@@ -86,6 +87,9 @@ bool report_add_kernel(ridge_report *report, ridge_kernel **kernel);
 /* Room for one more metric, zeroed; the caller fills it. A second metric of the same name
  * replaces the first, as in NVIDIA's reader. name_index must be < name_count. */
 bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_metric **metric);
+/* The latest module of a reference; SIZE_MAX: none. References are unique in a process only, so a
+ * result belongs to the latest one before it. */
+size_t report_find_module(const ridge_report *report, uint64_t reference);
 /* Fills info from the metrics where the result itself does not say (device, duration). To be
  * called when all metrics of the kernel were added. */
 void report_finish_kernel(ridge_kernel *kernel);

@@ -245,6 +245,7 @@ static bool read_kernel_field(ridge_kernel *kernel, const ridge_field *field)
             if (part.number == 1 && part.wire == RIDGE_WIRE_VARINT) {
                 kernel->module_reference = part.value;
                 kernel->has_module = true;
+                kernel->module_index = report_find_module(report, part.value);
             }
         break;
     }

@@ -231,26 +231,33 @@ static bool read_files(ridge_report *report, struct report_module *module, ridge
     return true;
 }
 
-/* The module of a reference, new when there is none yet: a second message of the same reference
- * adds to the first. */
 enum { MODULES = 16384 }; /* more than any program loads; keeps the search from being a trap */
 
-static struct report_module *module_for(ridge_report *report, uint64_t reference)
+/* The module that a message is about: the latest of its reference, which the message adds to, or
+ * a new one when the message brings another cubin (a second process reuses references). */
+static struct report_module *module_for(ridge_report *report, uint64_t reference,
+                                        ridge_slice binary)
 {
-    size_t i;
+    const size_t index = report_find_module(report, reference);
+    struct report_module *module;
 
-    for (i = 0; i < report->module_count; i++)
-        if (report->modules[i].shown.reference == reference)
-            return &report->modules[i];
+    if (index != SIZE_MAX) {
+        const ridge_module *const shown = &report->modules[index].shown;
+
+        if (binary.size == 0 || shown->binary == NULL ||
+            (shown->binary_bytes == binary.size &&
+             memcmp(shown->binary, binary.data, binary.size) == 0))
+            return &report->modules[index];
+    }
     if (report->module_count >= MODULES)
         return &report->modules[MODULES - 1];
     if (!report_grow(&report->arena, &report->modules, report->module_count,
                      &report->module_capacity, sizeof(report->modules[0])))
         return NULL;
-    memset(&report->modules[i], 0, sizeof(report->modules[i]));
-    report->modules[i].shown.reference = reference;
-    report->module_count++;
-    return &report->modules[i];
+    module = &report->modules[report->module_count++];
+    memset(module, 0, sizeof(*module));
+    module->shown.reference = reference;
+    return module;
 }
 
 bool ncu_source_read(ridge_report *report, ridge_slice message)
@@ -258,17 +265,20 @@ bool ncu_source_read(ridge_report *report, ridge_slice message)
     ridge_cursor cursor = ridge_cursor_of(message);
     ridge_field field;
     uint64_t reference = 0;
+    ridge_slice binary = {message.data, 0};
     struct report_module *module;
     bool enough_memory = true;
 
     while (ridge_field_next(&cursor, &field))
         if (field.number == SOURCE_REFERENCE && field.wire == RIDGE_WIRE_VARINT)
             reference = field.value;
+        else if (field.number == SOURCE_BINARY && field.wire == RIDGE_WIRE_BYTES)
+            binary = field.bytes;
     if (cursor.failed) {
         report_warn(report, "offset %zu: malformed source message", ncu_offset(report, message));
         return true;
     }
-    module = module_for(report, reference);
+    module = module_for(report, reference, binary);
     if (module == NULL)
         return false;
     cursor = ridge_cursor_of(message);
@@ -279,9 +289,9 @@ bool ncu_source_read(ridge_report *report, ridge_slice message)
         }
         if (field.wire != RIDGE_WIRE_BYTES)
             continue;
-        if (field.number == SOURCE_BINARY && field.bytes.size > 0) {
-            module->shown.binary = field.bytes.data;
-            module->shown.binary_bytes = field.bytes.size;
+        if (field.number == SOURCE_BINARY && binary.size > 0) {
+            module->shown.binary = binary.data;
+            module->shown.binary_bytes = binary.size;
         } else if (field.number == SOURCE_FILES) {
             enough_memory = read_files(report, module, field.bytes);
         } else if (field.number == SOURCE_RELOCATION) {

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ridge diff: two reports compared, kernel by kernel. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+#include "ridge/diff.h"
+
+static const char usage[] = "ridge diff [options] BEFORE AFTER";
+
+enum { LABEL_COLUMNS = 11 };
+
+static void write_labelled(ridge_output *output, const char *label, const char *text)
+{
+    char buffer[32];
+
+    snprintf(buffer, sizeof(buffer), "  %-*s", LABEL_COLUMNS - 2, label);
+    ridge_output_wrap(output, LABEL_COLUMNS, buffer, text);
+}
+
+/* "1.849 ms -> 485.0 us, 3.81 times as fast". */
+static void write_heading(const ridge_diff_pair *pair, ridge_output *output)
+{
+    char before[32], after[32];
+
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, pair->name_before);
+    if (strcmp(pair->name_before, pair->name_after) != 0) {
+        ridge_output_text(output, " -> ");
+        ridge_output_styled(output, RIDGE_STYLE_STRONG, pair->name_after);
+    }
+    ridge_output_format(output, "  %s -> %s",
+                        ridge_number_text(pair->before_ns, RIDGE_UNIT_NS, before, sizeof(before)),
+                        ridge_number_text(pair->after_ns, RIDGE_UNIT_NS, after, sizeof(after)));
+    if (!isnan(pair->speedup))
+        ridge_output_format(
+            output, ", %.3g times as %s%s", pair->speedup >= 1 ? pair->speedup : 1 / pair->speedup,
+            pair->speedup >= 1 ? "fast" : "slow", pair->clocks_differ ? " (clocks differ)" : "");
+    ridge_output_text(output, "\n");
+}
+
+static void write_ids(ridge_output *output, const char *label, const char *const *ids, size_t count)
+{
+    char text[1024] = "";
+    size_t length = 0, i;
+
+    for (i = 0; i < count && length < sizeof(text); i++)
+        length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s", i > 0 ? ", " : "",
+                                   ids[i]);
+    if (count > 0)
+        write_labelled(output, label, text);
+}
+
+static char *number_text(const ridge_change *change, double value, char *buffer, size_t size)
+{
+    if (isnan(value))
+        snprintf(buffer, size, "n/a");
+    else if (strcmp(change->unit, "frac") == 0)
+        ridge_number_text(value, RIDGE_UNIT_FRAC, buffer, size);
+    else if (strcmp(change->unit, "%") == 0)
+        ridge_number_text(value / 100, RIDGE_UNIT_FRAC, buffer, size);
+    else if (strcmp(change->unit, "byte") == 0)
+        ridge_number_text(value, RIDGE_UNIT_BYTES, buffer, size);
+    else if (strcmp(change->unit, "byte/s") == 0)
+        ridge_number_text(value, RIDGE_UNIT_BYTES_PER_S, buffer, size);
+    else
+        ridge_number_text(value, floor(value) == value ? RIDGE_UNIT_COUNT : RIDGE_UNIT_NONE, buffer,
+                          size);
+    return buffer;
+}
+
+static void write_changes(const ridge_change *changes, size_t count, const char *title,
+                          ridge_format format, ridge_output *output)
+{
+    const ridge_column columns[] = {
+        {"label", title, RIDGE_UNIT_NONE, true},
+        {"before", "Before", RIDGE_UNIT_NONE, false},
+        {"after", "After", RIDGE_UNIT_NONE, false},
+        {"ratio", "Ratio", RIDGE_UNIT_RATIO, false},
+    };
+    ridge_table *table;
+    size_t i;
+
+    if (count == 0)
+        return;
+    table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    for (i = 0; i < count; i++) {
+        char before[48], after[48];
+
+        ridge_table_text(table, changes[i].label);
+        ridge_table_text(table,
+                         number_text(&changes[i], changes[i].before, before, sizeof(before)));
+        ridge_table_text(table, number_text(&changes[i], changes[i].after, after, sizeof(after)));
+        if (changes[i].before > 0 && changes[i].after > 0)
+            ridge_table_number(table, changes[i].after / changes[i].before);
+        else
+            ridge_table_text(table, "");
+    }
+    ridge_output_text(output, "\n");
+    ridge_table_write(table, format, output, NULL, NULL);
+    ridge_table_free(table);
+}
+
+static void write_pair(const ridge_diff_pair *pair, ridge_format format, ridge_output *output)
+{
+    char wall[128];
+    size_t i;
+
+    if (format == RIDGE_FORMAT_MARKDOWN)
+        ridge_output_text(output, "## ");
+    write_heading(pair, output);
+    if (format == RIDGE_FORMAT_MARKDOWN)
+        ridge_output_text(output, "\n");
+    snprintf(wall, sizeof(wall), pair->wall_moved ? "wall moved: %s -> %s" : "the wall stays: %s",
+             ridge_wall_name(pair->verdict_before.wall), ridge_wall_name(pair->verdict_after.wall));
+    write_labelled(output, "wall", wall);
+    write_labelled(output, "before", pair->verdict_before.sentence);
+    write_labelled(output, "after", pair->verdict_after.sentence);
+    write_ids(output, "gone", pair->gone, pair->gone_count);
+    write_ids(output, "new", pair->added, pair->added_count);
+    write_ids(output, "left", pair->left, pair->left_count);
+    for (i = 0; i < pair->note_count; i++)
+        write_labelled(output, i == 0 ? "note" : "", pair->notes[i]);
+    write_changes(pair->metrics, pair->metric_count, "What the findings rest on", format, output);
+    write_changes(pair->opcodes, pair->opcode_count, "Warp instructions", format, output);
+    write_changes(pair->resources, pair->resource_count, "Resources", format, output);
+}
+
+static void write_text(const ridge_diff *diff, ridge_format format, ridge_output *output)
+{
+    size_t i;
+
+    for (i = 0; i < diff->pair_count; i++) {
+        if (i > 0)
+            ridge_output_text(output, "\n");
+        write_pair(&diff->pairs[i], format, output);
+    }
+    if (diff->pair_count > 0 && diff->only_before_count + diff->only_after_count > 0)
+        ridge_output_text(output, "\n");
+    for (i = 0; i < diff->only_before_count; i++)
+        ridge_output_format(output, "only before: %s\n", diff->only_before[i]);
+    for (i = 0; i < diff->only_after_count; i++)
+        ridge_output_format(output, "only after: %s\n", diff->only_after[i]);
+}
+
+/* -- JSON -------------------------------------------------------------------------------------- */
+
+static void write_texts(ridge_json *json, const char *key, const char *const *texts, size_t count)
+{
+    size_t i;
+
+    ridge_json_begin_array(json, key);
+    for (i = 0; i < count; i++)
+        ridge_json_text(json, NULL, texts[i]);
+    ridge_json_end_array(json);
+}
+
+static void write_json_changes(ridge_json *json, const char *key, const ridge_change *changes,
+                               size_t count)
+{
+    size_t i;
+
+    ridge_json_begin_array(json, key);
+    for (i = 0; i < count; i++) {
+        ridge_json_begin_object(json, NULL);
+        ridge_json_text(json, "metric", changes[i].metric);
+        ridge_json_text(json, "label", changes[i].label);
+        ridge_json_text(json, "unit", changes[i].unit);
+        ridge_json_number(json, "before", changes[i].before);
+        ridge_json_number(json, "after", changes[i].after);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_array(json);
+}
+
+static void write_json_verdict(ridge_json *json, const char *key, const ridge_verdict *verdict)
+{
+    ridge_json_begin_object(json, key);
+    ridge_json_text(json, "class", ridge_class_name(verdict->cls));
+    ridge_json_text(json, "wall", ridge_wall_name(verdict->wall));
+    ridge_json_number(json, "saturation_frac", verdict->saturation_frac);
+    ridge_json_bool(json, "at_limit", verdict->at_limit);
+    ridge_json_text(json, "sentence", verdict->sentence);
+    ridge_json_end_object(json);
+}
+
+static void write_json_pair(ridge_json *json, const ridge_diff_pair *pair)
+{
+    ridge_json_begin_object(json, NULL);
+    ridge_json_text(json, "name_before", pair->name_before);
+    ridge_json_text(json, "name_after", pair->name_after);
+    ridge_json_count(json, "launch_before", pair->launch_before);
+    ridge_json_count(json, "launch_after", pair->launch_after);
+    ridge_json_number(json, "before_ns", pair->before_ns);
+    ridge_json_number(json, "after_ns", pair->after_ns);
+    ridge_json_number(json, "speedup", pair->speedup);
+    ridge_json_number(json, "cycles_speedup", pair->cycles_speedup);
+    ridge_json_bool(json, "clocks_differ", pair->clocks_differ);
+    ridge_json_bool(json, "wall_moved", pair->wall_moved);
+    ridge_json_bool(json, "same_code", pair->same_code);
+    write_json_verdict(json, "verdict_before", &pair->verdict_before);
+    write_json_verdict(json, "verdict_after", &pair->verdict_after);
+    write_texts(json, "gone", pair->gone, pair->gone_count);
+    write_texts(json, "added", pair->added, pair->added_count);
+    write_texts(json, "left", pair->left, pair->left_count);
+    write_json_changes(json, "metrics", pair->metrics, pair->metric_count);
+    write_json_changes(json, "opcodes", pair->opcodes, pair->opcode_count);
+    write_json_changes(json, "resources", pair->resources, pair->resource_count);
+    write_texts(json, "notes", pair->notes, pair->note_count);
+    ridge_json_end_object(json);
+}
+
+static void write_json(const ridge_diff *diff, const char *before, const char *after,
+                       ridge_output *output)
+{
+    ridge_json *const json = ridge_json_create(output);
+    size_t i;
+
+    ridge_json_begin_object(json, NULL);
+    ridge_json_text(json, "schema", "ridge-diff/1");
+    ridge_json_text(json, "before", before);
+    ridge_json_text(json, "after", after);
+    ridge_json_begin_array(json, "pairs");
+    for (i = 0; i < diff->pair_count; i++)
+        write_json_pair(json, &diff->pairs[i]);
+    ridge_json_end_array(json);
+    write_texts(json, "only_before", diff->only_before, diff->only_before_count);
+    write_texts(json, "only_after", diff->only_after, diff->only_after_count);
+    ridge_json_end_object(json);
+    ridge_json_free(json);
+}
+
+/* -- the command ------------------------------------------------------------------------------- */
+
+/* Whether a pair takes more than per cent longer; by cycles where the clocks differ. */
+static bool is_slower(const ridge_diff_pair *pair, double percent)
+{
+    const double speedup =
+        pair->clocks_differ && !isnan(pair->cycles_speedup) ? pair->cycles_speedup : pair->speedup;
+
+    return 1 / speedup > 1 + percent / 100;
+}
+
+static int compare(const char *before_path, const char *after_path, const struct cli_output *out,
+                   double fail_slower_percent)
+{
+    ridge_report *before = NULL, *after = NULL;
+    ridge_diff *diff = NULL;
+    ridge_output *output;
+    ridge_error err;
+    int status = cli_open_report(before_path, &before);
+    size_t i;
+
+    if (before == NULL)
+        return status;
+    status = cli_open_report(after_path, &after);
+    if (after == NULL)
+        goto out;
+    if (ridge_diff_create(before, after, &diff, &err) != RIDGE_OK) {
+        status = cli_fail(after_path, &err);
+        goto out;
+    }
+    output = cli_open(out);
+    if (out->format == RIDGE_FORMAT_JSON)
+        write_json(diff, before_path, after_path, output);
+    else
+        write_text(diff, out->format, output);
+    status = cli_close(output, status);
+    if (status == CLI_DONE && diff->pair_count == 0) {
+        cli_message(after_path, "no kernel of it has a partner in %s", before_path);
+        status = CLI_NO;
+    }
+    for (i = 0; i < diff->pair_count && status == CLI_DONE; i++)
+        if (is_slower(&diff->pairs[i], fail_slower_percent))
+            status = CLI_NO;
+out:
+    ridge_diff_free(diff);
+    ridge_report_free(after);
+    ridge_report_free(before);
+    return status;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+    struct cli_output out = {0};
+    double fail_slower_percent = INFINITY;
+    const struct option options[] = {
+        OPT_NUMBER(0, "fail-slower", &fail_slower_percent, "PCT",
+                   "exit with 1 when a kernel became more than PCT per cent slower"),
+        OPT_JSON(&out),
+        OPT_MARKDOWN(&out),
+        OPT_COMMON(&out),
+        OPT_END,
+    };
+    int status;
+
+    if (!options_parse(&argc, argv, usage, options, &status))
+        return status;
+    if (argc != 3)
+        return cli_usage_error("expected two files, BEFORE and AFTER, found %d", argc - 1);
+    if (fail_slower_percent < 0)
+        return cli_usage_error("--fail-slower takes per cent from 0 on");
+    return compare(argv[1], argv[2], &out, fail_slower_percent);
+}
