@@ -67,8 +67,7 @@ static int unknown_command(const char *word)
     else if (nearest != NULL)
         cli_message(NULL, "unknown command '%s', did you mean '%s'?", word, nearest);
     else if (strpbrk(word, "./") != NULL)
-        cli_message(NULL, "'%s' is no command; a command comes before the file, see ridge help",
-                    word);
+        cli_message(NULL, "'%s' is no command; to explain a report: ridge diagnose %s", word, word);
     else
         cli_message(NULL, "unknown command '%s', see ridge help", word);
     return CLI_USAGE;
