@@ -106,19 +106,19 @@ extern "C" __global__ void __launch_bounds__(128)
         x[row + i] = float_to_bf16(staged[i] * scale * bf16_to_float(weight[i]));
 }
 
-// One row a block of 256 threads; thread t owns the 16-byte vectors t and t + 256 of the row, which
-// stay in registers between the sum and the scaling. Every loop has a compile-time bound: a
-// run-time index into `sum` would put it into local memory.
+// One row a block of 64 threads; thread t owns the 16-byte vectors t, t + 64, ..., t + 448 of the
+// row, which stay in registers between the sum and the scaling. Every loop has a
+// compile-time bound: a run-time index into `sum` would put it into local memory.
 //
 // Shared memory: one float a warp for the sum, one barrier.
 //
-// Bound by device memory: four independent 16-byte loads a thread are in flight before the first is
-// used, and each byte is moved once.
-extern "C" __global__ void __launch_bounds__(256)
+// Bound by device memory: sixteen independent 16-byte loads a thread are in flight before the first
+// is used, and each byte is moved once.
+extern "C" __global__ void __launch_bounds__(64)
     rms_norm_wide(uint16_t *__restrict__ x, uint16_t *__restrict__ residual,
                   const uint16_t *__restrict__ weight, float epsilon)
 {
-    constexpr int THREADS = 256;
+    constexpr int THREADS = 64;
     constexpr int ROW_VECTORS = ROW_ELEMENTS * 2 / 16;
     constexpr int VECTORS = ROW_VECTORS / THREADS; // a thread's share of a row
     static_assert(VECTORS * THREADS == ROW_VECTORS, "a block covers a row exactly");

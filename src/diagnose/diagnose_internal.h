@@ -25,6 +25,8 @@
 #define LOW_OCCUPANCY_PCT 37.5
 #define TAIL_FRAC 0.30
 #define IMBALANCE_FRAC 0.60 /* average over busiest SM below this */
+#define UNEVEN_FRAC 0.85    /* below this it shares in the loss */
+#define EVEN_FRAC 0.90      /* from here on the last wave cost little, whatever its size */
 #define SHORT_NS 5000.0     /* launch and ramp dominate below */
 #define FEW_SAMPLES 100.0
 #define DIVERGENT_THREADS 24.0

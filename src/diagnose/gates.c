@@ -158,7 +158,7 @@ static ridge_gate_outcome gate_parallelism(struct facts *facts, struct verdict *
                        facts->busy_sm_frac * 100);
         return close_gate(verdict, RIDGE_CLASS_LATENCY, RIDGE_WALL_PARALLELISM, saturation_frac);
     }
-    if (facts->tail_frac >= TAIL_FRAC) {
+    if (facts->tail_frac >= TAIL_FRAC && !(facts->busy_sm_frac >= EVEN_FRAC)) {
         *reasoning =
             facts_text(facts, "%.2f waves: the last one leaves %.0f %% of the SM time unused",
                        facts->waves, facts->tail_frac * 100);

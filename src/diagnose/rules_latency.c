@@ -3,6 +3,7 @@
  * Rules of the latency side: what the warps wait for, and why nothing hides it. On a saturated
  * kernel stalls are no finding: something has to wait for the wall. */
 #include <math.h>
+#include <string.h>
 
 #include "diagnose/diagnose_internal.h"
 
@@ -248,12 +249,49 @@ static void judge_instruction_cache(struct facts *facts, const struct verdict *v
                    "samples without an instruction");
 }
 
+/* The cache of indexed constants is busier than any unit that does the work: lanes read different
+ * addresses, which it serves one after the other. */
+static bool indexed_constants_lead(const struct facts *facts)
+{
+    const struct constituent *const top = facts_top(facts, true, true);
+    size_t i;
+
+    for (i = 0; i < facts->compute_count; i++)
+        if (strncmp(facts->compute[i].metric, "idc__", 5) == 0)
+            return facts->compute[i].pct >= 40 && (top == NULL || facts->compute[i].pct > top->pct);
+    return false;
+}
+
+static void judge_indexed_constants(struct facts *facts, const struct verdict *verdict,
+                                    struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+    size_t i;
+
+    (void)verdict;
+    out->weight = WEIGHT_PRIMARY + 10;
+    finding->sentence = "The cache of indexed constants is the busiest unit: lanes of a warp read "
+                        "different constants, which it serves one address at a time.";
+    finding->advice = "Keep constants that lanes index differently in shared memory, or in global "
+                      "memory read through L1; constant memory is for what all lanes share.";
+    for (i = 0; i < facts->compute_count; i++)
+        if (strncmp(facts->compute[i].metric, "idc__", 5) == 0)
+            finding_bar(finding, &facts->compute[i]);
+    finding_evidence(facts, finding, RIDGE_MEANING_ADU_PCT);
+    finding_stall(facts, finding, facts->top_stall);
+    finding_places(facts, finding, PLACE_SAMPLES, facts->top_stall, NULL, "samples waiting");
+}
+
 static void judge_constant_cache(struct facts *facts, const struct verdict *verdict,
                                  struct judgement *out)
 {
     ridge_finding *const finding = &out->finding;
 
     out->weight = stall_weight(facts, verdict, RIDGE_STALL_IMC_MISS);
+    if (indexed_constants_lead(facts) && !verdict->saturated) {
+        judge_indexed_constants(facts, verdict, out);
+        return;
+    }
     if (out->weight == 0)
         return;
     finding->sentence = facts_text(

@@ -81,12 +81,19 @@ static void judge_imbalance(struct facts *facts, const struct verdict *verdict,
                             struct judgement *out)
 {
     ridge_finding *const finding = &out->finding;
+    ridge_wall next;
+    double room;
 
-    if (!(facts->busy_sm_frac < IMBALANCE_FRAC) || !(facts->grid_blocks >= facts->sm_count))
+    if (!(facts->busy_sm_frac < UNEVEN_FRAC) || !(facts->grid_blocks >= facts->sm_count) ||
+        verdict->gate == 0 || (verdict->saturated && verdict->cls == RIDGE_CLASS_MEMORY))
         return;
-    if (verdict->gate == 0)
-        return;
-    out->weight = verdict->gate == 2 ? WEIGHT_PRIMARY + 16 : WEIGHT_SHARED;
+    if (facts->busy_sm_frac < IMBALANCE_FRAC)
+        out->weight = verdict->gate == 2 ? WEIGHT_PRIMARY + 16 : WEIGHT_SHARED + 24;
+    else if (facts->tail_frac >= TAIL_FRAC)
+        return; /* the last wave explains it */
+    else
+        out->weight =
+            verdict->gate == 1 || verdict->gate == 5 ? WEIGHT_PRIMARY - 1 : WEIGHT_SHARED + 5;
     finding->sentence = facts_text(
         facts,
         "An SM is active %.0f %% as long as the busiest one, on average: some blocks have much "
@@ -97,8 +104,9 @@ static void judge_imbalance(struct facts *facts, const struct verdict *verdict,
     finding_evidence(facts, finding, RIDGE_MEANING_SM_CYCLES_ACTIVE_AVG);
     finding_evidence(facts, finding, RIDGE_MEANING_SM_CYCLES_ACTIVE_MAX);
     finding_evidence(facts, finding, RIDGE_MEANING_WAVES);
-    if (verdict->gate == 2)
-        finding_bound(finding, 1 / facts->busy_sm_frac, RIDGE_WALL_UNKNOWN);
+    room = facts_headroom(facts, &next);
+    finding_bound(
+        finding, isnan(room) ? 1 / facts->busy_sm_frac : fmin(1 / facts->busy_sm_frac, room), next);
 }
 
 static void judge_tail(struct facts *facts, const struct verdict *verdict, struct judgement *out)

@@ -35,6 +35,7 @@ cd "$1"
         owner["meaning.h"] = "report"
         owner["banks.h"] = "banks"
         owner["diagnose.h"] = "diagnose"
+        owner["diff.h"] = "diagnose"
         owner["timeline.h"] = "timeline"
 
         for (folder in may) {
