@@ -38,6 +38,8 @@ void ridge_report_free(ridge_report *report);
 /* Things worth saying about the file: cut at byte N, an unknown string id. One line each. */
 size_t ridge_report_warning_count(const ridge_report *report);
 const char *ridge_report_warning(const ridge_report *report, size_t index);
+/* True when bytes contradict the format and something was left out: cut, or damaged. */
+bool ridge_report_is_damaged(const ridge_report *report);
 
 /* -- session ----------------------------------------------------------------------------------- */
 

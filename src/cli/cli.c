@@ -61,13 +61,17 @@ ridge_output *cli_open(const struct cli_output *out)
     return ridge_output_create(stdout, ridge_terminal_columns(stdout), colour);
 }
 
+/* Some report of this run was cut or damaged: what was intact is printed, and the exit status says
+ * so. */
+static bool read_damaged_report;
+
 int cli_close(ridge_output *output, int status)
 {
     ridge_error err;
 
     if (ridge_output_close(output, &err) != RIDGE_OK)
         return cli_fail(NULL, &err);
-    return status;
+    return status == CLI_DONE && read_damaged_report ? ridge_status_exit(RIDGE_ERR_FORMAT) : status;
 }
 
 /* -- reports ----------------------------------------------------------------------------------- */
@@ -75,12 +79,16 @@ int cli_close(ridge_output *output, int status)
 int cli_open_report(const char *path, ridge_report **out)
 {
     ridge_error err;
-    size_t i;
+    size_t count;
 
     if (ridge_report_open(path, out, &err) != RIDGE_OK)
         return cli_fail(path, &err);
-    for (i = 0; i < ridge_report_warning_count(*out); i++)
-        cli_message(path, "warning: %s", ridge_report_warning(*out, i));
+    count = ridge_report_warning_count(*out);
+    read_damaged_report = read_damaged_report || ridge_report_is_damaged(*out);
+    if (count == 1)
+        cli_message(path, "%s", ridge_report_warning(*out, 0));
+    else if (count > 1)
+        cli_message(path, "%s (and %zu more)", ridge_report_warning(*out, 0), count - 1);
     return CLI_DONE;
 }
 

@@ -204,8 +204,9 @@ int cli_close(ridge_output *output, int status);
 
 /* -- reports ----------------------------------------------------------------------------------- */
 
-/* Opens a report and prints its warnings. On failure prints the message, *out is NULL, and the
- * exit status is returned; else 0. */
+/* Opens a report and prints its warnings as one line; when it is damaged, cli_close() turns a
+ * status of CLI_DONE into that of RIDGE_ERR_FORMAT. On failure prints the message, *out is NULL,
+ * and the exit status is returned; else 0. */
 int cli_open_report(const char *path, ridge_report **out);
 
 /* Which kernels of a report a command is about: --kernel and --launch. */

@@ -37,15 +37,12 @@ bool report_grow(ridge_arena *arena, void *array, size_t count, size_t *capacity
     return true;
 }
 
-void report_warn(ridge_report *report, const char *format, ...)
+static void add_warning(ridge_report *report, const char *format, va_list arguments)
 {
     ridge_error line;
     char text[sizeof(line.text)];
-    va_list arguments;
 
-    va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
     ridge_fail(&line, RIDGE_ERR_FORMAT, "%s", text); /* takes control characters out */
     if (report->warning_count < REPORT_WARNINGS) {
         const char *const copy = ridge_alloc_text(&report->arena, line.text, strlen(line.text));
@@ -53,6 +50,25 @@ void report_warn(ridge_report *report, const char *format, ...)
         report->warnings[report->warning_count] = copy != NULL ? copy : "out of memory";
     }
     report->warning_count++;
+}
+
+void report_warn(ridge_report *report, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    add_warning(report, format, arguments);
+    va_end(arguments);
+}
+
+void report_damage(ridge_report *report, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    add_warning(report, format, arguments);
+    va_end(arguments);
+    report->is_damaged = true;
 }
 
 static size_t hash_of(const char *name, size_t length)
@@ -404,6 +420,11 @@ const char *ridge_report_warning(const ridge_report *report, size_t index)
     if (index >= report->warning_count)
         return NULL;
     return index < REPORT_WARNINGS ? report->warnings[index] : "further damage not listed";
+}
+
+bool ridge_report_is_damaged(const ridge_report *report)
+{
+    return report->is_damaged;
 }
 
 const ridge_session *ridge_report_session(const ridge_report *report)

@@ -71,6 +71,7 @@ struct ridge_report {
     int device_cc_major, device_cc_minor, device_sm_count;
     const char *warnings[REPORT_WARNINGS];
     size_t warning_count;
+    bool is_damaged;
 };
 
 /* All of these return false only when out of memory. */
@@ -78,6 +79,8 @@ struct ridge_report {
 /* Grows an array in the arena to hold one more element. */
 bool report_grow(ridge_arena *arena, void *array, size_t count, size_t *capacity, size_t size);
 void report_warn(ridge_report *report, const char *format, ...) RIDGE_PRINTF(2, 3);
+/* The same for bytes that contradict the format: something was left out. */
+void report_damage(ridge_report *report, const char *format, ...) RIDGE_PRINTF(2, 3);
 /* Adds a name to the list; the index is the position. Names are copied. */
 bool report_add_name(ridge_report *report, ridge_slice name);
 /* The index of a name, adding it when new. */

@@ -533,8 +533,8 @@ static ridge_status read_rows(struct csv_reader *reader, ridge_error *err)
 
     while ((result = next_row(&reader->rows)) != CSV_END) {
         if (result == CSV_DAMAGED)
-            report_warn(reader->report, "line %zu: %s", reader->rows.row_line,
-                        reader->rows.problem);
+            report_damage(reader->report, "line %zu: %s", reader->rows.row_line,
+                          reader->rows.problem);
         else if (result == CSV_OUT_OF_MEMORY || !read_row(reader))
             return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     }

@@ -40,7 +40,7 @@ static bool read_strings(ridge_report *report, ridge_slice message)
             !report_add_name(report, field.bytes))
             return false;
     if (cursor.failed)
-        report_warn(report, "offset %zu: malformed string table", ncu_offset(report, message));
+        report_damage(report, "offset %zu: malformed string table", ncu_offset(report, message));
     return true;
 }
 
@@ -70,7 +70,7 @@ static bool read_header(ridge_report *report, ridge_slice header, bool content, 
         }
     }
     if (content && cursor.failed)
-        report_warn(report, "offset %zu: malformed block header", ncu_offset(report, header));
+        report_damage(report, "offset %zu: malformed block header", ncu_offset(report, header));
     return enough_memory;
 }
 
@@ -92,11 +92,11 @@ static bool read_payload(ridge_report *report, const struct block *block)
             const ridge_slice message = ridge_read_bytes(&cursor, size_bytes);
 
             if (cursor.failed) {
-                report_warn(report,
-                            "offset %zu: a block announces %llu more messages than its payload "
-                            "of %zu bytes holds",
-                            ncu_offset(report, block->payload), (unsigned long long)left,
-                            block->payload.size);
+                report_damage(report,
+                              "offset %zu: a block announces %llu more messages than its payload "
+                              "of %zu bytes holds",
+                              ncu_offset(report, block->payload), (unsigned long long)left,
+                              block->payload.size);
                 break;
             }
             enough_memory = kind == 0 ? ncu_source_read(report, message)
@@ -120,19 +120,19 @@ static bool walk_blocks(ridge_report *report, ridge_cursor cursor, bool headers)
 
         if (cursor.failed) {
             if (headers)
-                report_warn(report,
-                            "cut at byte %zu: a block header starts at %zu, but only %zu bytes "
-                            "are left",
-                            report->file.bytes.size, start, left_bytes);
+                report_damage(report,
+                              "cut at byte %zu: a block header starts at %zu, but only %zu bytes "
+                              "are left",
+                              report->file.bytes.size, start, left_bytes);
             break;
         }
         enough_memory = read_header(report, header, headers, &block);
         if (block.payload_bytes > ridge_cursor_left(&cursor)) {
             if (headers)
-                report_warn(report,
-                            "cut at byte %zu: the block at %zu announces %llu bytes, %zu are left",
-                            report->file.bytes.size, start, (unsigned long long)block.payload_bytes,
-                            ridge_cursor_left(&cursor));
+                report_damage(
+                    report, "cut at byte %zu: the block at %zu announces %llu bytes, %zu are left",
+                    report->file.bytes.size, start, (unsigned long long)block.payload_bytes,
+                    ridge_cursor_left(&cursor));
             block.payload_bytes = ridge_cursor_left(&cursor);
         }
         block.payload = ridge_read_bytes(&cursor, (size_t)block.payload_bytes);

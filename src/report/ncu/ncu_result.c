@@ -332,17 +332,17 @@ bool ncu_result_read(ridge_report *report, ridge_slice message, ridge_result_kin
         }
     }
     if (cursor.failed) {
-        report_warn(report, "offset %zu: the %s result is malformed, left out", offset,
-                    kind_name[kind]);
+        report_damage(report, "offset %zu: the %s result is malformed, left out", offset,
+                      kind_name[kind]);
         report->kernel_count--;
         return enough_memory;
     }
     if (unknown_names > 0)
-        report_warn(report,
-                    "offset %zu: %zu metrics refer to a name beyond the %zu in the string table",
-                    offset, unknown_names, report->name_count);
+        report_damage(report,
+                      "offset %zu: %zu metrics refer to a name beyond the %zu in the string table",
+                      offset, unknown_names, report->name_count);
     if (malformed > 0)
-        report_warn(report, "offset %zu: %zu malformed metrics, left out", offset, malformed);
+        report_damage(report, "offset %zu: %zu malformed metrics, left out", offset, malformed);
     return enough_memory;
 }
 

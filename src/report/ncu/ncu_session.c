@@ -135,7 +135,7 @@ bool ncu_session_read(ridge_report *report, ridge_slice message)
             enough_memory = take(report, &field, &report->session.command_line);
     }
     if (cursor.failed)
-        report_warn(report, "offset %zu: malformed session details", ncu_offset(report, message));
+        report_damage(report, "offset %zu: malformed session details", ncu_offset(report, message));
     return enough_memory;
 }
 
@@ -275,7 +275,7 @@ bool ncu_source_read(ridge_report *report, ridge_slice message)
         else if (field.number == SOURCE_BINARY && field.wire == RIDGE_WIRE_BYTES)
             binary = field.bytes;
     if (cursor.failed) {
-        report_warn(report, "offset %zu: malformed source message", ncu_offset(report, message));
+        report_damage(report, "offset %zu: malformed source message", ncu_offset(report, message));
         return true;
     }
     module = module_for(report, reference, binary);

@@ -1,0 +1,572 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Names that must go, and text without them.
+ *
+ * Directories are replaced one by one: equal ones by equal ones, different ones of a length by
+ * different ones. So a directory and a file that are joined after the rewriting give the rewritten
+ * joined path, as the line table of a cubin needs, and "." and ".." mean what they meant. */
+#include <string.h>
+
+#include "report/ncu/ncu_redact_internal.h"
+
+/* -- characters -------------------------------------------------------------------------------- */
+
+static bool is_letter(uint8_t c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_word(uint8_t c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+static bool is_separator(uint8_t c)
+{
+    return c == '/' || c == '\\';
+}
+
+/* What a directory in the middle of a text can consist of. */
+static bool is_path_character(uint8_t c)
+{
+    return c > ' ' && c != 0x7f && memchr("\"'`<>|:;,()[]{}*?\\/", c, 19) == NULL;
+}
+
+static bool is_printable(uint8_t c)
+{
+    return (c >= ' ' && c < 0x7f) || c >= 0x80 || c == '\t' || c == '\n' || c == '\r';
+}
+
+static uint8_t lower(uint8_t c)
+{
+    return c >= 'A' && c <= 'Z' ? (uint8_t)(c + ('a' - 'A')) : c;
+}
+
+static bool equals(ridge_slice a, ridge_slice b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+static bool is_one_of(ridge_slice text, const char *const *words)
+{
+    for (; *words != NULL; words++) {
+        size_t i = 0;
+
+        while (i < text.size && (*words)[i] != '\0' && lower(text.data[i]) == (uint8_t)(*words)[i])
+            i++;
+        if (i == text.size && (*words)[i] == '\0')
+            return true;
+    }
+    return false;
+}
+
+/* -- directories ------------------------------------------------------------------------------- */
+
+static size_t hash_of(ridge_slice text)
+{
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    size_t i;
+
+    for (i = 0; i < text.size; i++)
+        hash = (hash ^ text.data[i]) * 1099511628211u;
+    return (size_t)(hash ^ (hash >> 32));
+}
+
+/* The slot of a directory, or the empty one where it belongs. */
+static size_t slot_of(const redact_names *names, ridge_slice text)
+{
+    const size_t mask = names->directory_slot_count - 1;
+    size_t slot = hash_of(text) & mask;
+
+    while (names->directory_slots[slot] != 0 &&
+           !equals(names->directories[names->directory_slots[slot] - 1].text, text))
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+static const redact_directory *find_directory(const redact_names *names, ridge_slice text)
+{
+    const uint32_t index = names->directory_slots[slot_of(names, text)];
+
+    return index != 0 ? &names->directories[index - 1] : NULL;
+}
+
+/* Doubles both tables when the slots are half full. */
+static bool grow_directories(redact_names *names)
+{
+    const size_t capacity = names->directory_capacity * 2;
+    redact_directory *directories;
+    size_t i;
+
+    if (names->directory_count < names->directory_capacity)
+        return true;
+    directories = ridge_alloc_array(&names->arena, capacity, sizeof(*directories));
+    names->directory_slots = ridge_alloc_array(&names->arena, capacity * 2, sizeof(uint32_t));
+    if (directories == NULL || names->directory_slots == NULL)
+        return false;
+    memcpy(directories, names->directories, names->directory_count * sizeof(*directories));
+    names->directories = directories;
+    names->directory_capacity = capacity;
+    names->directory_slot_count = capacity * 2;
+    for (i = 0; i < names->directory_count; i++)
+        names->directory_slots[slot_of(names, directories[i].text)] = (uint32_t)i + 1;
+    return true;
+}
+
+static void learn_directory(redact_names *names, ridge_slice text)
+{
+    const size_t length = text.size < 8 ? text.size : 8;
+    redact_directory *directory;
+
+    if (names->out_of_memory || names->directory_count == REDACT_DIRECTORIES ||
+        find_directory(names, text) != NULL)
+        return;
+    if (!grow_directories(names)) {
+        names->out_of_memory = true;
+        return;
+    }
+    directory = &names->directories[names->directory_count++];
+    directory->text = text;
+    directory->number = names->length_count[length]++;
+    names->directory_slots[slot_of(names, text)] = (uint32_t)names->directory_count;
+}
+
+/* "____", "___1", ... "___z", "__10": the number in base 36, after underscores. A number that does
+ * not fit is left out: then two directories become one, which hides no less. */
+static void write_directory(const redact_names *names, ridge_slice text, uint8_t *to)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    const redact_directory *const directory = find_directory(names, text);
+    uint32_t number = directory != NULL ? directory->number : 0;
+    size_t at = text.size;
+
+    memset(to, '_', text.size);
+    for (; number > 0 && at > 0; number /= 36)
+        to[--at] = (uint8_t)digits[number % 36];
+    if (number > 0)
+        memset(to, '_', text.size);
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+static size_t bucket_of(const uint8_t *bytes)
+{
+    const uint32_t key = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
+
+    return (key * 2654435761u >> 12) & (REDACT_NAME_BUCKETS - 1); /* Knuth's hash */
+}
+
+bool redact_names_init(redact_names *names)
+{
+    memset(names, 0, sizeof(*names));
+    ridge_arena_init(&names->arena);
+    names->directory_capacity = 256;
+    names->directory_slot_count = 2 * names->directory_capacity;
+    names->names = ridge_alloc_array(&names->arena, REDACT_NAMES, sizeof(*names->names));
+    names->directories =
+        ridge_alloc_array(&names->arena, names->directory_capacity, sizeof(*names->directories));
+    names->directory_slots =
+        ridge_alloc_array(&names->arena, names->directory_slot_count, sizeof(uint32_t));
+    if (names->names != NULL && names->directories != NULL && names->directory_slots != NULL)
+        return true;
+    redact_names_release(names);
+    return false;
+}
+
+void redact_names_release(redact_names *names)
+{
+    ridge_arena_release(&names->arena);
+    memset(names, 0, sizeof(*names));
+}
+
+bool redact_says_nothing(ridge_slice text)
+{
+    static const char *const words[] = {
+        "localhost", "127.0.0.1", "0.0.0.0", "::1",     "root",   "user",    "users",
+        "home",      "admin",     "ubuntu",  "debian",  "centos", "public",  "shared",
+        "runner",    "docker",    "nvidia",  "cuda",    "test",   "default", "guest",
+        "work",      "workspace", "linux",   "windows", "none",   NULL};
+
+    return text.size == 0 || is_one_of(text, words);
+}
+
+static void add_name(redact_names *names, redact_kind kind, ridge_slice text)
+{
+    uint32_t *const bucket = text.size >= 3 ? &names->buckets[bucket_of(text.data)] : NULL;
+    redact_name *name;
+    uint32_t i;
+
+    if (bucket == NULL || names->too_many)
+        return;
+    for (i = *bucket; i != 0; i = names->names[i - 1].next)
+        if (equals(names->names[i - 1].text, text))
+            return;
+    if (names->name_count == REDACT_NAMES) {
+        names->too_many = true;
+        return;
+    }
+    name = &names->names[names->name_count++];
+    *name = (redact_name){.kind = kind, .text = text, .next = *bucket};
+    *bucket = (uint32_t)names->name_count;
+    names->kind_count[kind]++;
+}
+
+/* The text up to a character. */
+static ridge_slice up_to(ridge_slice text, char end)
+{
+    const uint8_t *const found = text.size > 0 ? memchr(text.data, end, text.size) : NULL;
+    const ridge_slice part = {text.data, found != NULL ? (size_t)(found - text.data) : text.size};
+
+    return part;
+}
+
+void redact_learn_name(redact_names *names, redact_kind kind, ridge_slice text)
+{
+    const ridge_slice label = up_to(text, kind == REDACT_ADDRESS ? '%' : '.');
+
+    if (redact_says_nothing(text))
+        return;
+    add_name(names, kind, text);
+    /* A host is also known by the first label of its name, an address without its interface. */
+    if (kind != REDACT_USER && kind != REDACT_PLACE && label.size < text.size &&
+        label.size >= REDACT_NAME_LEAST_BYTES && !redact_says_nothing(label)) {
+        const size_t count = names->kind_count[kind];
+
+        add_name(names, kind, label);
+        names->kind_count[kind] = count; /* the same one */
+    }
+}
+
+/* True when what stands at an offset is this name and not a part of a longer word. */
+static bool is_name_at(const redact_name *name, ridge_slice bytes, size_t at)
+{
+    const uint8_t before = at > 0 ? bytes.data[at - 1] : 0;
+    uint8_t after;
+
+    if (name->text.size > bytes.size - at ||
+        memcmp(bytes.data + at, name->text.data, name->text.size) != 0)
+        return false;
+    after = at + name->text.size < bytes.size ? bytes.data[at + name->text.size] : 0;
+    switch (name->kind) {
+    case REDACT_PLACE:
+        return !is_path_character(before) && !is_path_character(after);
+    case REDACT_ADDRESS:
+        return !is_word(before) && !is_word(after);
+    default:
+        /* Digits are no part of it, for "ann" is found in "_ZN3ann3fooE". Three letters stand in
+         * binary data by chance, between bytes that are no text. */
+        if (name->text.size == 3 && (before < ' ' || before >= 0x7f) &&
+            (after < ' ' || after >= 0x7f) && bytes.size > 3)
+            return false;
+        return !is_letter(before) && !is_letter(after);
+    }
+}
+
+/* The name that stands at an offset; NULL: none. The longest one, when several do. */
+static redact_name *name_at(const redact_names *names, ridge_slice bytes, size_t at)
+{
+    uint32_t i = names->buckets[bucket_of(bytes.data + at)];
+    redact_name *longest = NULL;
+
+    for (; i != 0; i = names->names[i - 1].next) {
+        redact_name *const name = &names->names[i - 1];
+
+        if (!name->is_common && (longest == NULL || name->text.size > longest->text.size) &&
+            is_name_at(name, bytes, at))
+            longest = name;
+    }
+    return longest;
+}
+
+void redact_learn_common(redact_names *names, ridge_slice vocabulary)
+{
+    size_t at;
+
+    for (at = 0; at + REDACT_NAME_LEAST_BYTES <= vocabulary.size; at++) {
+        redact_name *const name = name_at(names, vocabulary, at);
+
+        if (name != NULL && name->kind != REDACT_PLACE)
+            name->is_common = true;
+    }
+}
+
+void redact_names_finish(redact_names *names)
+{
+    size_t i;
+
+    for (i = 0; i < names->name_count && !names->out_of_memory; i++) {
+        redact_name *const name = &names->names[i];
+        char *const instead =
+            ridge_alloc_text(&names->arena, (const char *)name->text.data, name->text.size);
+
+        if (instead == NULL) {
+            names->out_of_memory = true;
+            return;
+        }
+        name->instead.data = (const uint8_t *)instead;
+        name->instead.size = name->text.size;
+        if (name->kind == REDACT_PLACE)
+            redact_path(names, name->text, REDACT_END_DIRECTORY, (uint8_t *)instead);
+        else
+            memset(instead, '_', name->text.size);
+    }
+    names->path_count = 0;
+}
+
+size_t redact_mentions(redact_names *names, ridge_slice bytes, uint8_t *to)
+{
+    size_t count = 0;
+    size_t at = 0;
+
+    if (names->name_count == 0)
+        return 0;
+    while (at + REDACT_NAME_LEAST_BYTES <= bytes.size) {
+        const redact_name *const name = name_at(names, bytes, at);
+
+        if (name == NULL) {
+            at++;
+            continue;
+        }
+        if (to != NULL)
+            memcpy(to + at, name->instead.data, name->instead.size);
+        names->found = name;
+        count++;
+        at += name->text.size;
+    }
+    return count;
+}
+
+/* -- paths ------------------------------------------------------------------------------------- */
+
+/* A path while its parts are visited. */
+typedef struct path_walk {
+    ridge_slice text;
+    size_t at;
+    ridge_slice part; /* a directory or a file */
+    size_t index;     /* of the part, without a drive */
+    bool is_last;     /* no separator behind it */
+    bool is_drive;    /* "C:" */
+} path_walk;
+
+static bool next_part(path_walk *path)
+{
+    const bool is_first = path->part.data == NULL;
+    size_t start;
+
+    while (path->at < path->text.size && is_separator(path->text.data[path->at]))
+        path->at++;
+    start = path->at;
+    while (path->at < path->text.size && !is_separator(path->text.data[path->at]))
+        path->at++;
+    if (path->at == start)
+        return false;
+    if (!is_first && !path->is_drive)
+        path->index++;
+    path->part.data = path->text.data + start;
+    path->part.size = path->at - start;
+    path->is_last = path->at == path->text.size;
+    path->is_drive = start == 0 && path->part.size == 2 && path->part.data[1] == ':';
+    return true;
+}
+
+static bool is_absolute(ridge_slice text)
+{
+    return text.size > 0 &&
+           (is_separator(text.data[0]) || (text.size > 2 && is_letter(text.data[0]) &&
+                                           text.data[1] == ':' && is_separator(text.data[2])));
+}
+
+static bool has_extension(ridge_slice part)
+{
+    size_t i;
+
+    for (i = 1; i + 1 < part.size; i++)
+        if (part.data[i] == '.' && is_word(part.data[i + 1]))
+            return true;
+    return false;
+}
+
+static bool is_kept(const redact_names *names, const path_walk *path, redact_path_end end)
+{
+    if (path->is_drive || ridge_slice_is(path->part, ".") || ridge_slice_is(path->part, ".."))
+        return true;
+    if (!path->is_last || end == REDACT_END_DIRECTORY)
+        return false;
+    return end == REDACT_END_FILE ||
+           (has_extension(path->part) && find_directory(names, path->part) == NULL);
+}
+
+/* Directories that are the same on most machines. */
+static bool is_common_directory(ridge_slice part)
+{
+    static const char *const words[] = {
+        "usr", "lib",   "lib64", "bin",  "etc",  "proc", "dev",    "sys", "opt",   "tmp",  "var",
+        "mnt", "local", "home",  "root", "cuda", "run",  "nvidia", "src", "users", "data", NULL};
+
+    return is_one_of(part, words);
+}
+
+static bool is_system_directory(ridge_slice part)
+{
+    static const char *const words[] = {"usr",  "lib", "lib64", "bin",           "etc",
+                                        "proc", "dev", "sys",   "program files", NULL};
+
+    return is_one_of(part, words);
+}
+
+static void learn_path(redact_names *names, ridge_slice text, redact_path_end end)
+{
+    static const char *const homes[] = {"home", "users", NULL};
+    const bool absolute = is_absolute(text);
+    path_walk path = {.text = text};
+    ridge_slice first = {NULL, 0};
+    bool is_home = false;
+
+    while (next_part(&path)) {
+        const ridge_slice part = path.part;
+
+        if (path.is_drive)
+            continue;
+        if (is_home)
+            redact_learn_name(names, REDACT_USER, part);
+        is_home = absolute && is_one_of(part, homes);
+        if (is_kept(names, &path, end))
+            continue;
+        learn_directory(names, part);
+        if (absolute && path.index == 0)
+            first = part;
+        if (absolute && path.index == 1 && first.data != NULL && !is_system_directory(first) &&
+            !(is_common_directory(first) && is_common_directory(part))) {
+            const ridge_slice place = {text.data, (size_t)(part.data + part.size - text.data)};
+
+            add_name(names, REDACT_PLACE, place);
+        }
+    }
+}
+
+void redact_path(redact_names *names, ridge_slice text, redact_path_end end, uint8_t *to)
+{
+    path_walk path = {.text = text};
+    bool changed = false;
+
+    if (to == NULL) {
+        learn_path(names, text, end);
+        return;
+    }
+    while (next_part(&path)) {
+        uint8_t *const part = to + (path.part.data - text.data);
+
+        if (is_kept(names, &path, end)) {
+            names->mention_count += redact_mentions(names, path.part, part);
+            continue;
+        }
+        write_directory(names, path.part, part);
+        changed = true;
+    }
+    names->path_count += changed;
+}
+
+/* -- paths in text ----------------------------------------------------------------------------- */
+
+/* True when a path may start at an offset, as far as what stands before it tells. */
+static bool can_start(ridge_slice text, size_t at)
+{
+    const uint8_t before = at > 0 ? text.data[at - 1] : ' ';
+
+    if (before <= ' ' || memchr("\"'`=([{<,;:|>@&", before, 15) != NULL)
+        return true;
+    if (at >= 7 && memcmp(text.data + at - 7, "file://", 7) == 0)
+        return true;
+    return is_letter(before) && at >= 2 && text.data[at - 2] == '-'; /* -I/usr/include */
+}
+
+static size_t posix_end(ridge_slice text, size_t at)
+{
+    while (at < text.size && (text.data[at] == '/' || is_path_character(text.data[at])))
+        at++;
+    while (text.data[at - 1] == '.') /* of the sentence */
+        at--;
+    return at;
+}
+
+/* Directories of Windows may hold spaces, so that a path goes on as long as a separator follows. */
+static size_t windows_end(ridge_slice text, size_t at)
+{
+    size_t end = at;
+
+    while (at < text.size && (is_separator(text.data[at]) || is_path_character(text.data[at]) ||
+                              (text.data[at] != 0 && memchr(" ,;()[]{}'", text.data[at], 10)))) {
+        if (is_separator(text.data[at]))
+            end = at + 1;
+        at++;
+    }
+    while (end < text.size && is_path_character(text.data[end]))
+        end++;
+    while (end > 0 && text.data[end - 1] == '.')
+        end--;
+    return end;
+}
+
+/* The end of the absolute path that starts at an offset; the offset when there is none. */
+static size_t path_end(ridge_slice text, size_t at)
+{
+    const size_t left = text.size - at;
+    const uint8_t *const p = text.data + at;
+
+    if (left < 4)
+        return at;
+    if (p[0] == '/' && is_path_character(p[1]) && can_start(text, at))
+        return posix_end(text, at);
+    if (is_letter(p[0]) && p[1] == ':' && is_separator(p[2]) && (at == 0 || !is_word(p[-1])) &&
+        (is_path_character(p[3]) || p[3] == p[2]))
+        return windows_end(text, at + 3);
+    if (p[0] == '\\' && p[1] == '\\' && is_word(p[2]) && can_start(text, at))
+        return windows_end(text, at + 2);
+    return at;
+}
+
+/* "/half" alone is no path. */
+static bool has_directory(ridge_slice text)
+{
+    path_walk path = {.text = text};
+
+    while (next_part(&path))
+        if (path.index > 0)
+            return true;
+    return false;
+}
+
+void redact_paths_in(redact_names *names, ridge_slice text, uint8_t *to)
+{
+    size_t at = 0;
+
+    while (at < text.size) {
+        const size_t end = path_end(text, at);
+        const ridge_slice path = {text.data + at, end - at};
+
+        if (end <= at) {
+            at++;
+            continue;
+        }
+        if (has_directory(path))
+            redact_path(names, path, REDACT_END_GUESS, to != NULL ? to + at : NULL);
+        at = end;
+    }
+}
+
+void redact_paths_in_runs(redact_names *names, ridge_slice bytes, uint8_t *to)
+{
+    size_t at = 0;
+
+    while (at < bytes.size) {
+        const size_t start = at;
+        ridge_slice run;
+
+        while (at < bytes.size && is_printable(bytes.data[at]) && bytes.data[at] < 0x80)
+            at++;
+        run.data = bytes.data + start;
+        run.size = at - start;
+        redact_paths_in(names, run, to != NULL ? to + start : NULL);
+        at++;
+    }
+}
