@@ -134,47 +134,68 @@ static bool is_at_limit(const struct verdict *verdict, const ridge_diagnosis *ou
     return false;
 }
 
-static const char *verdict_sentence(struct facts *facts, const struct verdict *verdict,
-                                    const ridge_diagnosis *out)
+/* "; the busiest unit, DRAM, is at 11.3 %", or nothing. */
+static const char *busiest_unit(struct facts *facts)
+{
+    const struct constituent *const busiest = facts_top(facts, true, true);
+
+    return busiest != NULL ? facts_text(facts, "; the busiest unit, %s, is at %.1f %%",
+                                        busiest->label, busiest->pct)
+                           : "";
+}
+
+/* The first finding in words; NULL: none, or what the wall says already. */
+static const char *first_cause(const ridge_diagnosis *out)
 {
     const ridge_topic *const topic =
         out->finding_count > 0 ? ridge_topic_find(out->findings[0].id) : NULL;
-    const char *const cause = topic != NULL ? topic->title : NULL;
-    const struct constituent *const busiest = facts_top(facts, true, true);
 
-    switch (verdict->cls) {
-    case RIDGE_CLASS_MEMORY:
-    case RIDGE_CLASS_COMPUTE:
-        return facts_text(facts, "%s-bound: %s%s is busy %.1f %%%s%s%s.",
-                          verdict->cls == RIDGE_CLASS_MEMORY ? "Memory" : "Compute",
-                          ridge_wall_words(verdict->wall),
-                          verdict->wall == RIDGE_WALL_L1 && verdict->top != NULL
-                              ? facts_text(facts, " (%s)", verdict->top->label)
-                              : "",
-                          verdict->saturation_frac * 100,
-                          verdict->near      ? ", near its limit"
-                          : verdict->between ? ", the nearest wall"
-                                             : "",
-                          out->verdict.at_limit ? ", with useful work: at the limit"
-                          : cause != NULL       ? ": "
-                                                : "; with what, the report cannot say",
-                          out->verdict.at_limit || cause == NULL ? "" : cause);
-    case RIDGE_CLASS_LATENCY:
-        return facts_text(facts, "Latency-bound: %s%s%s%s%s.",
-                          verdict->gate == 0 ? "the kernel is too short to have a wall"
-                                             : ridge_wall_words(verdict->wall),
-                          cause != NULL && verdict->gate != 0 ? " (" : "",
-                          cause != NULL && verdict->gate != 0 ? cause : "",
-                          cause != NULL && verdict->gate != 0 ? ")" : "",
-                          busiest != NULL && verdict->gate != 0
-                              ? facts_text(facts, "; the busiest unit, %s, is at %.1f %%",
-                                           busiest->label, busiest->pct)
-                              : "");
-    case RIDGE_CLASS_UNKNOWN:
-    case RIDGE_CLASS_COUNT:
-        break;
-    }
-    return "Not decided: the report lacks what the first gates ask for.";
+    if (topic == NULL || strcmp(topic->title, ridge_wall_words(out->verdict.wall)) == 0)
+        return NULL;
+    return topic->title;
+}
+
+/* "Memory-bound: device memory is busy 74.7 %, near its limit: ...". */
+static const char *busy_sentence(struct facts *facts, const struct verdict *verdict,
+                                 const ridge_diagnosis *out)
+{
+    const char *const cause = first_cause(out);
+    const char *const unit =
+        verdict->wall == RIDGE_WALL_L1 && verdict->top != NULL
+            ? facts_text(facts, "%s (%s)", ridge_wall_words(verdict->wall), verdict->top->label)
+            : ridge_wall_words(verdict->wall);
+    const char *what = "";
+
+    if (out->verdict.at_limit)
+        what = ", with useful work: at the limit";
+    else if (cause != NULL)
+        what = facts_text(facts, ": %s", cause);
+    else if (out->finding_count == 0)
+        what = "; with what, the report cannot say";
+    return facts_text(facts, "%s-bound: %s is busy %.1f %%%s%s.",
+                      verdict->cls == RIDGE_CLASS_MEMORY ? "Memory" : "Compute", unit,
+                      verdict->saturation_frac * 100,
+                      verdict->near      ? ", near its limit"
+                      : verdict->between ? ", the nearest wall"
+                                         : "",
+                      what);
+}
+
+static const char *verdict_sentence(struct facts *facts, const struct verdict *verdict,
+                                    const ridge_diagnosis *out)
+{
+    const char *const cause = first_cause(out);
+
+    if (verdict->cls == RIDGE_CLASS_UNKNOWN)
+        return "Not decided: the report lacks what the first gates ask for.";
+    if (verdict->gate == 0)
+        return "Latency-bound: the kernel is too short to have a wall.";
+    if (verdict->wall == RIDGE_WALL_ATOMICS && !verdict->saturated)
+        return facts_text(facts, "Memory-bound: atomic operations%s.", busiest_unit(facts));
+    if (verdict->cls != RIDGE_CLASS_LATENCY)
+        return busy_sentence(facts, verdict, out);
+    return facts_text(facts, "Latency-bound: %s%s%s.", ridge_wall_words(verdict->wall),
+                      cause != NULL ? facts_text(facts, " (%s)", cause) : "", busiest_unit(facts));
 }
 
 /* -- notes on the profile itself --------------------------------------------------------------- */

@@ -43,6 +43,22 @@ static void set_headroom(const struct facts *facts, const struct verdict *verdic
         finding_bound(finding, bound, next);
 }
 
+/* How many bytes an SM has under way against what would hide the latency; "" when unknown. */
+static const char *under_way(struct facts *facts)
+{
+    const double available = facts->bytes_available_per_sm, needed = facts->bytes_needed_per_sm;
+
+    if (isnan(available) || isnan(needed))
+        return "";
+    return facts_text(facts,
+                      available >= needed
+                          ? ", although an SM has about %.1f KiB under way where %.1f KiB should "
+                            "hide the latency of device memory"
+                          : ": an SM has about %.1f KiB under way where %.1f KiB would hide the "
+                            "latency of device memory",
+                      available / 1024, needed / 1024);
+}
+
 static void judge_load_in_flight(struct facts *facts, const struct verdict *verdict,
                                  struct judgement *out)
 {
@@ -52,15 +68,9 @@ static void judge_load_in_flight(struct facts *facts, const struct verdict *verd
     out->weight = stall_weight(facts, verdict, RIDGE_STALL_LONG_SCOREBOARD);
     if (out->weight == 0)
         return;
-    finding->sentence = facts_text(
-        facts, "%.0f %% of the waiting is for loads from global or local memory%s.",
-        facts_stall(facts, RIDGE_STALL_LONG_SCOREBOARD) * 100,
-        isnan(facts->bytes_available_per_sm) || isnan(facts->bytes_needed_per_sm)
-            ? ""
-            : facts_text(facts,
-                         ": an SM has about %.1f KiB under way where %.1f KiB would hide the "
-                         "latency of device memory",
-                         facts->bytes_available_per_sm / 1024, facts->bytes_needed_per_sm / 1024));
+    finding->sentence =
+        facts_text(facts, "%.0f %% of the waiting is for loads from global or local memory%s.",
+                   facts_stall(facts, RIDGE_STALL_LONG_SCOREBOARD) * 100, under_way(facts));
     finding->advice =
         "More loads under way before the first use: unroll so that several independent loads are "
         "issued together, load 16 bytes a lane, prefetch the next iteration into registers or "

@@ -124,7 +124,8 @@ static void judge_register_spill(struct facts *facts, const struct verdict *verd
                    "frac");
     finding_evidence(facts, finding, RIDGE_MEANING_LOCAL_LOAD_SECTORS);
     finding_evidence(facts, finding, RIDGE_MEANING_LOCAL_STORE_SECTORS);
-    finding_evidence(facts, finding, RIDGE_MEANING_SPILL_REQUESTS);
+    if (VALUE(facts, SPILL_REQUESTS) > 0)
+        finding_evidence(facts, finding, RIDGE_MEANING_SPILL_REQUESTS);
     finding_evidence(facts, finding, RIDGE_MEANING_REGISTERS);
     if (verdict->wall == RIDGE_WALL_L1 || verdict->wall == RIDGE_WALL_L2) {
         ridge_wall next;

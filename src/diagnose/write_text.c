@@ -99,6 +99,8 @@ static void add_bound(ridge_text *text, const ridge_finding *finding)
         return;
     if (finding->speedup_bound[1] < 1.05)
         ridge_text_add(text, "at most a few per cent");
+    else if (finding->speedup_bound[0] < 1.05)
+        ridge_text_format(text, "up to %.2g times as fast", finding->speedup_bound[1]);
     else
         ridge_text_format(text, "%.2g to %.2g times as fast", finding->speedup_bound[0],
                           finding->speedup_bound[1]);
@@ -322,6 +324,29 @@ static void write_steps(const ridge_diagnosis *diagnosis, ridge_output *output)
     }
 }
 
+/* A command line broken before options, with a backslash, so that it can be copied. */
+static void write_command(const char *command, ridge_output *output)
+{
+    const size_t room = (size_t)ridge_output_columns(output) - LABEL_COLUMNS - 2;
+    const char *p = command;
+    char buffer[32];
+
+    ridge_output_text(output, label(buffer, "collect"));
+    while (strlen(p) > room) {
+        size_t length = 0, i;
+
+        for (i = 1; i < room; i++)
+            if (p[i] == ' ' && p[i + 1] == '-')
+                length = i;
+        if (length == 0)
+            break;
+        ridge_output_format(output, "%.*s \\\n", (int)length, p);
+        p += length + 1;
+        ridge_output_format(output, "%*s", LABEL_COLUMNS + 2, "");
+    }
+    ridge_output_format(output, "%s\n", p);
+}
+
 static void write_rest(const ridge_diagnosis *diagnosis, ridge_output *output)
 {
     size_t i;
@@ -343,7 +368,7 @@ static void write_rest(const ridge_diagnosis *diagnosis, ridge_output *output)
     for (i = 0; i < diagnosis->missing_count; i++)
         write_labelled(output, i == 0 ? "missing" : "", diagnosis->missing[i]);
     if (diagnosis->collect != NULL)
-        write_labelled(output, "collect", diagnosis->collect);
+        write_command(diagnosis->collect, output);
 }
 
 void ridge_diagnosis_write_text(const ridge_diagnosis *diagnosis, bool all, ridge_output *output)
