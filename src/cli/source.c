@@ -293,7 +293,7 @@ static const char *stall_text(const ridge_instruction *sum, char *buffer, size_t
             best = i;
     if (best == RIDGE_STALL_COUNT)
         return NULL;
-    if (sum->stalls[best] >= all - all / 200) /* 99.5 %: as good as all */
+    if (sum->stalls[best] >= all - all / 20) /* 95 %: as good as all */
         snprintf(buffer, size, "%s", ridge_stall_name((ridge_stall)best));
     else
         snprintf(buffer, size, "%s %.0f %%", ridge_stall_name((ridge_stall)best),
@@ -301,8 +301,8 @@ static const char *stall_text(const ridge_instruction *sum, char *buffer, size_t
     return buffer;
 }
 
-/* "LDG.U16 0x01a0 walls.cu:118": what the instruction waits for, with its line where that is
- * another one; NULL: not known. */
+/* "LDG.U16 walls.cu:118": what the instruction waits for, with its line where that is another one,
+ * else with its offset; NULL: not known. */
 static const char *producer_text(const ridge_profile *profile, size_t row, char *buffer,
                                  size_t size)
 {
@@ -318,9 +318,12 @@ static const char *producer_text(const ridge_profile *profile, size_t row, char 
         (line_text(profile->rows[row].line, own_line, sizeof(own_line)) &&
          strcmp(line, own_line) == 0))
         line[0] = '\0';
-    snprintf(buffer, size, "%s 0x%04" PRIx32 "%s%s",
-             feeding->sass.name != NULL ? feeding->sass.text : "?", feeding->offset,
-             line[0] != '\0' ? " " : "", line);
+    if (line[0] != '\0')
+        snprintf(buffer, size, "%s %s", feeding->sass.name != NULL ? feeding->sass.text : "?",
+                 line);
+    else
+        snprintf(buffer, size, "%s 0x%04" PRIx32,
+                 feeding->sass.name != NULL ? feeding->sass.text : "?", feeding->offset);
     return buffer;
 }
 
