@@ -74,11 +74,14 @@ uint64_t ridge_read_u64(ridge_cursor *cursor)
     return read_little_endian(cursor, 8);
 }
 
-uint64_t ridge_read_uleb(ridge_cursor *cursor)
+/* The body of ridge_read_uleb() for this file: most numbers of a report take one byte. */
+static inline uint64_t read_uleb(ridge_cursor *cursor)
 {
     uint64_t value = 0;
     unsigned shift;
 
+    if (!cursor->failed && cursor->position < cursor->end && *cursor->position < 0x80)
+        return *cursor->position++;
     for (shift = 0; shift < 64; shift += 7) {
         uint8_t byte;
 
@@ -92,6 +95,11 @@ uint64_t ridge_read_uleb(ridge_cursor *cursor)
     cursor->failed = true; /* more than ten bytes */
     cursor->position = cursor->end;
     return 0;
+}
+
+uint64_t ridge_read_uleb(ridge_cursor *cursor)
+{
+    return read_uleb(cursor);
 }
 
 int64_t ridge_read_sleb(ridge_cursor *cursor)
@@ -176,7 +184,7 @@ bool ridge_field_next(ridge_cursor *cursor, ridge_field *field)
 
     if (cursor->failed || cursor->position == cursor->end)
         return false;
-    key = ridge_read_uleb(cursor);
+    key = read_uleb(cursor);
     if (key >> 3 == 0 || key >> 3 > 0x1fffffff)
         cursor->failed = true;
     field->number = (uint32_t)(key >> 3);
@@ -186,20 +194,23 @@ bool ridge_field_next(ridge_cursor *cursor, ridge_field *field)
     switch (key & 7) {
     case RIDGE_WIRE_VARINT:
         field->wire = RIDGE_WIRE_VARINT;
-        field->value = ridge_read_uleb(cursor);
+        field->value = read_uleb(cursor);
         break;
     case RIDGE_WIRE_FIXED64:
         field->wire = RIDGE_WIRE_FIXED64;
         field->value = ridge_read_u64(cursor);
         break;
     case RIDGE_WIRE_BYTES: {
-        const uint64_t size = ridge_read_uleb(cursor);
+        const uint64_t size = read_uleb(cursor);
 
         field->wire = RIDGE_WIRE_BYTES;
-        if (size > ridge_cursor_left(cursor))
+        if (size > (size_t)(cursor->end - cursor->position)) {
             cursor->failed = true;
-        else
-            field->bytes = ridge_read_bytes(cursor, (size_t)size);
+        } else {
+            field->bytes.data = cursor->position;
+            field->bytes.size = (size_t)size;
+            cursor->position += size;
+        }
         break;
     }
     case RIDGE_WIRE_FIXED32:
