@@ -56,7 +56,7 @@ const ridge_function *ridge_cubin_function(const ridge_cubin *cubin, const char 
 typedef struct ridge_line {
     uint32_t offset;      /* in the function's code */
     uint32_t line;        /* 1-based; 0: none */
-    const char *file;     /* as recorded; borrowed */
+    const char *file;     /* as recorded, "?" when the table has no such file; borrowed */
     const char *function; /* inlined function's mangled name; NULL: the kernel itself */
     int32_t inlined_at;   /* index of the row of the call site, in the same array; -1: none */
 } ridge_line;

@@ -529,7 +529,7 @@ static ridge_status fill_row(const line_machine *machine, const ridge_function *
     row->line = machine->line <= UINT32_MAX ? (uint32_t)machine->line : 0;
     row->file = machine->file >= 1 && machine->file <= unit->file_count
                     ? unit->files[machine->file - 1]
-                    : NULL;
+                    : "?"; /* a number beyond the table */
     row->function = NULL;
     row->inlined_at = -1;
     if (machine->context > 0) {

@@ -38,6 +38,9 @@ bool report_grow(ridge_arena *arena, void *array, size_t count, size_t *capacity
 }
 
 static void add_warning(ridge_report *report, const char *format, va_list arguments)
+    RIDGE_PRINTF(2, 0);
+
+static void add_warning(ridge_report *report, const char *format, va_list arguments)
 {
     ridge_error line;
     char text[sizeof(line.text)];
