@@ -222,6 +222,8 @@ const ridge_topic *ridge_topic_find(const char *id); /* NULL: unknown */
 void ridge_diagnosis_write_text(const ridge_diagnosis *diagnosis, bool all, ridge_output *output);
 void ridge_diagnosis_write_markdown(const ridge_diagnosis *diagnosis, bool all,
                                     ridge_output *output);
+/* A verdict as an object under key. */
+void ridge_verdict_write_json(ridge_json *json, const char *key, const ridge_verdict *verdict);
 /* One element of "kernels" in schema ridge-diagnosis/1. */
 void ridge_diagnosis_write_json(const ridge_diagnosis *diagnosis, ridge_json *json);
 

@@ -69,6 +69,10 @@ typedef enum ridge_unit {
  * "n/a". Always the C locale. */
 char *ridge_number_text(double value, ridge_unit unit, char *buffer, size_t size);
 
+/* The same by the name of a metric's unit: "byte", "byte/s", "%", "ns", "frac" (a fraction of 1),
+ * "ratio"; any other is a plain number. */
+char *ridge_quantity_text(double value, const char *unit, char *buffer, size_t size);
+
 /* -- JSON -------------------------------------------------------------------------------------- */
 
 /* A streaming writer: commas, quotes, indentation and escapes are its business. NAN and

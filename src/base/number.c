@@ -219,3 +219,24 @@ char *ridge_number_text(double value, ridge_unit unit, char *buffer, size_t size
     }
     return buffer;
 }
+
+char *ridge_quantity_text(double value, const char *unit, char *buffer, size_t size)
+{
+    static const struct {
+        const char *name;
+        ridge_unit unit;
+        double factor;
+    } units[] = {
+        {"frac", RIDGE_UNIT_FRAC, 1},   {"%", RIDGE_UNIT_FRAC, 0.01},
+        {"byte", RIDGE_UNIT_BYTES, 1},  {"byte/block", RIDGE_UNIT_BYTES, 1},
+        {"ns", RIDGE_UNIT_NS, 1},       {"byte/s", RIDGE_UNIT_BYTES_PER_S, 1},
+        {"ratio", RIDGE_UNIT_RATIO, 1},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+        if (strcmp(units[i].name, unit) == 0)
+            return ridge_number_text(value * units[i].factor, units[i].unit, buffer, size);
+    return ridge_number_text(value, floor(value) == value ? RIDGE_UNIT_COUNT : RIDGE_UNIT_NONE,
+                             buffer, size);
+}

@@ -53,24 +53,6 @@ static void write_ids(ridge_output *output, const char *label, const char *const
         write_labelled(output, label, text);
 }
 
-static char *number_text(const ridge_change *change, double value, char *buffer, size_t size)
-{
-    if (isnan(value))
-        snprintf(buffer, size, "n/a");
-    else if (strcmp(change->unit, "frac") == 0)
-        ridge_number_text(value, RIDGE_UNIT_FRAC, buffer, size);
-    else if (strcmp(change->unit, "%") == 0)
-        ridge_number_text(value / 100, RIDGE_UNIT_FRAC, buffer, size);
-    else if (strcmp(change->unit, "byte") == 0)
-        ridge_number_text(value, RIDGE_UNIT_BYTES, buffer, size);
-    else if (strcmp(change->unit, "byte/s") == 0)
-        ridge_number_text(value, RIDGE_UNIT_BYTES_PER_S, buffer, size);
-    else
-        ridge_number_text(value, floor(value) == value ? RIDGE_UNIT_COUNT : RIDGE_UNIT_NONE, buffer,
-                          size);
-    return buffer;
-}
-
 static void write_changes(const ridge_change *changes, size_t count, const char *title,
                           ridge_format format, ridge_output *output)
 {
@@ -90,9 +72,10 @@ static void write_changes(const ridge_change *changes, size_t count, const char 
         char before[48], after[48];
 
         ridge_table_text(table, changes[i].label);
-        ridge_table_text(table,
-                         number_text(&changes[i], changes[i].before, before, sizeof(before)));
-        ridge_table_text(table, number_text(&changes[i], changes[i].after, after, sizeof(after)));
+        ridge_table_text(
+            table, ridge_quantity_text(changes[i].before, changes[i].unit, before, sizeof(before)));
+        ridge_table_text(
+            table, ridge_quantity_text(changes[i].after, changes[i].unit, after, sizeof(after)));
         if (changes[i].before > 0 && changes[i].after > 0)
             ridge_table_number(table, changes[i].after / changes[i].before);
         else
@@ -105,7 +88,6 @@ static void write_changes(const ridge_change *changes, size_t count, const char 
 
 static void write_pair(const ridge_diff_pair *pair, ridge_format format, ridge_output *output)
 {
-    char wall[128];
     size_t i;
 
     if (format == RIDGE_FORMAT_MARKDOWN)
@@ -113,9 +95,13 @@ static void write_pair(const ridge_diff_pair *pair, ridge_format format, ridge_o
     write_heading(pair, output);
     if (format == RIDGE_FORMAT_MARKDOWN)
         ridge_output_text(output, "\n");
-    snprintf(wall, sizeof(wall), pair->wall_moved ? "wall moved: %s -> %s" : "the wall stays: %s",
-             ridge_wall_name(pair->verdict_before.wall), ridge_wall_name(pair->verdict_after.wall));
-    write_labelled(output, "wall", wall);
+    if (pair->wall_moved)
+        ridge_output_format(output, "  wall moved: %s -> %s\n",
+                            ridge_wall_name(pair->verdict_before.wall),
+                            ridge_wall_name(pair->verdict_after.wall));
+    else
+        ridge_output_format(output, "  the wall stays: %s\n",
+                            ridge_wall_name(pair->verdict_after.wall));
     write_labelled(output, "before", pair->verdict_before.sentence);
     write_labelled(output, "after", pair->verdict_after.sentence);
     write_ids(output, "gone", pair->gone, pair->gone_count);
@@ -175,17 +161,6 @@ static void write_json_changes(ridge_json *json, const char *key, const ridge_ch
     ridge_json_end_array(json);
 }
 
-static void write_json_verdict(ridge_json *json, const char *key, const ridge_verdict *verdict)
-{
-    ridge_json_begin_object(json, key);
-    ridge_json_text(json, "class", ridge_class_name(verdict->cls));
-    ridge_json_text(json, "wall", ridge_wall_name(verdict->wall));
-    ridge_json_number(json, "saturation_frac", verdict->saturation_frac);
-    ridge_json_bool(json, "at_limit", verdict->at_limit);
-    ridge_json_text(json, "sentence", verdict->sentence);
-    ridge_json_end_object(json);
-}
-
 static void write_json_pair(ridge_json *json, const ridge_diff_pair *pair)
 {
     ridge_json_begin_object(json, NULL);
@@ -200,8 +175,8 @@ static void write_json_pair(ridge_json *json, const ridge_diff_pair *pair)
     ridge_json_bool(json, "clocks_differ", pair->clocks_differ);
     ridge_json_bool(json, "wall_moved", pair->wall_moved);
     ridge_json_bool(json, "same_code", pair->same_code);
-    write_json_verdict(json, "verdict_before", &pair->verdict_before);
-    write_json_verdict(json, "verdict_after", &pair->verdict_after);
+    ridge_verdict_write_json(json, "verdict_before", &pair->verdict_before);
+    ridge_verdict_write_json(json, "verdict_after", &pair->verdict_after);
     write_texts(json, "gone", pair->gone, pair->gone_count);
     write_texts(json, "added", pair->added, pair->added_count);
     write_texts(json, "left", pair->left, pair->left_count);

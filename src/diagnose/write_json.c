@@ -43,9 +43,9 @@ static void write_kernel(ridge_json *json, const ridge_diagnosis *diagnosis)
     ridge_json_number(json, "model_flop", diagnosis->model_flop);
 }
 
-static void write_verdict(ridge_json *json, const ridge_verdict *verdict)
+void ridge_verdict_write_json(ridge_json *json, const char *key, const ridge_verdict *verdict)
 {
-    ridge_json_begin_object(json, "verdict");
+    ridge_json_begin_object(json, key);
     ridge_json_text(json, "class", ridge_class_name(verdict->cls));
     ridge_json_text(json, "wall", ridge_wall_name(verdict->wall));
     ridge_json_number(json, "saturation_frac", verdict->saturation_frac);
@@ -195,7 +195,7 @@ void ridge_diagnosis_write_json(const ridge_diagnosis *diagnosis, ridge_json *js
 
     ridge_json_begin_object(json, NULL);
     write_kernel(json, diagnosis);
-    write_verdict(json, &diagnosis->verdict);
+    ridge_verdict_write_json(json, "verdict", &diagnosis->verdict);
     ridge_json_begin_array(json, "findings");
     for (i = 0; i < diagnosis->finding_count; i++)
         write_finding(json, &diagnosis->findings[i]);

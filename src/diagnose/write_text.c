@@ -26,33 +26,6 @@ static void write_labelled(ridge_output *output, const char *name, const char *t
     ridge_output_wrap(output, LABEL_COLUMNS, label(buffer, name), text);
 }
 
-/* A number with its unit as evidence shows it. */
-static void evidence_number(const ridge_evidence *evidence, char *buffer, size_t size)
-{
-    const char *const unit = evidence->unit;
-    char number[48];
-
-    if (strcmp(unit, "frac") == 0)
-        ridge_number_text(evidence->value, RIDGE_UNIT_FRAC, buffer, size);
-    else if (strcmp(unit, "%") == 0)
-        ridge_number_text(evidence->value / 100, RIDGE_UNIT_FRAC, buffer, size);
-    else if (strcmp(unit, "byte") == 0 || strncmp(unit, "byte/block", 10) == 0)
-        ridge_number_text(evidence->value, RIDGE_UNIT_BYTES, buffer, size);
-    else if (strcmp(unit, "byte/s") == 0)
-        ridge_number_text(evidence->value, RIDGE_UNIT_BYTES_PER_S, buffer, size);
-    else if (strcmp(unit, "ns") == 0)
-        ridge_number_text(evidence->value, RIDGE_UNIT_NS, buffer, size);
-    else if (strcmp(unit, "ratio") == 0)
-        ridge_number_text(evidence->value, RIDGE_UNIT_RATIO, buffer, size);
-    else {
-        const bool is_whole = floor(evidence->value) == evidence->value;
-
-        ridge_number_text(evidence->value, is_whole ? RIDGE_UNIT_COUNT : RIDGE_UNIT_NONE, number,
-                          sizeof(number));
-        snprintf(buffer, size, "%s", number);
-    }
-}
-
 static void add_extent(ridge_text *text, const uint64_t extent[3])
 {
     ridge_text_format(text, "%llu", (unsigned long long)extent[0]);
@@ -240,7 +213,8 @@ static void write_evidence(const ridge_finding *finding, bool all, ridge_output 
         for (i = 0; i < finding->evidence_count; i++) {
             char number[48];
 
-            evidence_number(&finding->evidence[i], number, sizeof(number));
+            ridge_quantity_text(finding->evidence[i].value, finding->evidence[i].unit, number,
+                                sizeof(number));
             ridge_text_init(&text);
             ridge_text_format(&text, "%s: %s (%s)", finding->evidence[i].label, number,
                               finding->evidence[i].metric);
@@ -253,7 +227,8 @@ static void write_evidence(const ridge_finding *finding, bool all, ridge_output 
     for (i = 0; i < finding->evidence_count && i < 4; i++) {
         char number[48];
 
-        evidence_number(&finding->evidence[i], number, sizeof(number));
+        ridge_quantity_text(finding->evidence[i].value, finding->evidence[i].unit, number,
+                            sizeof(number));
         ridge_text_format(&text, "%s%s %s", i > 0 ? "; " : "", finding->evidence[i].label, number);
     }
     if (text.length > 0)
