@@ -197,6 +197,18 @@ static void write_table(const struct file_result *result, ridge_format format, r
     ridge_table_free(table);
 }
 
+static void write_hint(const char *path, ridge_output *output)
+{
+    char text[512];
+
+    snprintf(text, sizeof(text),
+             "ridge diagnose --top 1 %.300s explains the first, --launch ID or --kernel REGEX any "
+             "other.",
+             path);
+    ridge_output_text(output, "\n");
+    ridge_output_wrap(output, 0, "", text);
+}
+
 static void write_text(const struct file_result *result, const struct request *request,
                        ridge_output *output)
 {
@@ -212,12 +224,8 @@ static void write_text(const struct file_result *result, const struct request *r
         ridge_output_format(output, markdown ? "# %s\n\n" : "%s\n\n", result->path);
     if (result->count > 1) {
         write_table(result, request->out.format, output);
-        if (shown == 0)
-            ridge_output_format(output,
-                                markdown ? ""
-                                         : "\nridge diagnose --top 1 %s explains the first, "
-                                           "--launch ID or --kernel REGEX any other.\n",
-                                result->path);
+        if (shown == 0 && !markdown)
+            write_hint(result->path, output);
     }
     for (i = 0; i < shown; i++) {
         if (i > 0 || result->count > 1)

@@ -182,6 +182,8 @@ static void fill_where(struct facts *facts, ridge_where *where, const struct pla
 
             where->caller_file = facts_text(facts, "%s", caller->file);
             where->caller_line = caller->line;
+            /* What the kernel wrote says more than the body of a helper. */
+            where->source = source_text(facts, caller->file, caller->line);
         }
     }
 }

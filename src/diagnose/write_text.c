@@ -35,6 +35,25 @@ static void add_extent(ridge_text *text, const uint64_t extent[3])
         ridge_text_format(text, "x%llu", (unsigned long long)extent[2]);
 }
 
+/* Names of generated kernels can be longer than a line: both ends say most. */
+static void write_name(const char *name, ridge_output *output)
+{
+    const size_t room = (size_t)ridge_output_columns(output);
+    const size_t length = strlen(name);
+    ridge_text text;
+
+    if (length <= room || room < 20) {
+        ridge_output_styled(output, RIDGE_STYLE_STRONG, name);
+        return;
+    }
+    ridge_text_init(&text);
+    ridge_text_add_bytes(&text, name, room / 2);
+    ridge_text_add(&text, "...");
+    ridge_text_add(&text, name + length - (room - room / 2 - 3));
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, text.data);
+    ridge_text_release(&text);
+}
+
 /* "w02_kernel  8192 blocks x 128 threads, 20 registers, 73.00 KiB shared, NVIDIA H200". */
 static void write_heading(const ridge_diagnosis *diagnosis, ridge_output *output)
 {
@@ -42,7 +61,7 @@ static void write_heading(const ridge_diagnosis *diagnosis, ridge_output *output
     char number[48];
 
     ridge_text_init(&text);
-    ridge_output_styled(output, RIDGE_STYLE_STRONG, diagnosis->name);
+    write_name(diagnosis->name, output);
     ridge_text_format(
         &text, "  %s",
         ridge_number_text(diagnosis->duration_ns, RIDGE_UNIT_NS, number, sizeof(number)));
@@ -61,12 +80,18 @@ static void write_heading(const ridge_diagnosis *diagnosis, ridge_output *output
         ridge_text_format(&text, ", %s shared",
                           ridge_number_text(diagnosis->shared_bytes_per_block, RIDGE_UNIT_BYTES,
                                             number, sizeof(number)));
-    ridge_text_add(&text, "\n");
-    ridge_output_text(output, text.data);
+    if (ridge_text_columns(diagnosis->name, strlen(diagnosis->name)) + text.length >
+        (size_t)ridge_output_columns(output)) {
+        ridge_output_text(output, "\n");
+        ridge_output_wrap(output, 2, "", text.data);
+    } else {
+        ridge_output_format(output, "%s\n", text.data);
+    }
     ridge_text_release(&text);
 }
 
-static void add_bound(ridge_text *text, const ridge_finding *finding)
+static void add_bound(ridge_text *text, const ridge_diagnosis *diagnosis,
+                      const ridge_finding *finding)
 {
     if (isnan(finding->speedup_bound[1]))
         return;
@@ -77,7 +102,7 @@ static void add_bound(ridge_text *text, const ridge_finding *finding)
     else
         ridge_text_format(text, "%.2g to %.2g times as fast", finding->speedup_bound[0],
                           finding->speedup_bound[1]);
-    if (finding->next_wall != RIDGE_WALL_UNKNOWN)
+    if (finding->next_wall != RIDGE_WALL_UNKNOWN && finding->next_wall != diagnosis->verdict.wall)
         ridge_text_format(text, "; then %s limits", ridge_wall_words(finding->next_wall));
 }
 
@@ -90,7 +115,7 @@ static void write_verdict(const ridge_diagnosis *diagnosis, ridge_output *output
         return;
     write_labelled(output, "change", diagnosis->findings[0].advice);
     ridge_text_init(&text);
-    add_bound(&text, &diagnosis->findings[0]);
+    add_bound(&text, diagnosis, &diagnosis->findings[0]);
     if (text.length > 0)
         write_labelled(output, "gain", text.data);
     ridge_text_release(&text);
@@ -236,7 +261,8 @@ static void write_evidence(const ridge_finding *finding, bool all, ridge_output 
     ridge_text_release(&text);
 }
 
-static void write_finding(const ridge_finding *finding, bool all, ridge_output *output)
+static void write_finding(const ridge_diagnosis *diagnosis, const ridge_finding *finding, bool all,
+                          ridge_output *output)
 {
     ridge_text text;
     size_t i;
@@ -255,7 +281,7 @@ static void write_finding(const ridge_finding *finding, bool all, ridge_output *
         write_labelled(output, "change", finding->advice);
     ridge_text_clear(&text);
     if (all)
-        add_bound(&text, finding);
+        add_bound(&text, diagnosis, finding);
     if (text.length > 0)
         write_labelled(output, "gain", text.data);
     ridge_text_release(&text);
@@ -302,7 +328,7 @@ static void write_steps(const ridge_diagnosis *diagnosis, ridge_output *output)
 /* A command line broken before options, with a backslash, so that it can be copied. */
 static void write_command(const char *command, ridge_output *output)
 {
-    const size_t room = (size_t)ridge_output_columns(output) - LABEL_COLUMNS - 2;
+    const size_t room = (size_t)ridge_output_columns(output) - LABEL_COLUMNS - 4;
     const char *p = command;
     char buffer[32];
 
@@ -356,7 +382,7 @@ void ridge_diagnosis_write_text(const ridge_diagnosis *diagnosis, bool all, ridg
     write_waiting(diagnosis, output);
     for (i = 0; i < diagnosis->finding_count; i++)
         if (all || (i < FINDINGS_SHOWN && !diagnosis->findings[i].is_minor))
-            write_finding(&diagnosis->findings[i], all, output);
+            write_finding(diagnosis, &diagnosis->findings[i], all, output);
     if (all) {
         write_gates(diagnosis, output);
         write_steps(diagnosis, output);
