@@ -86,8 +86,8 @@ static void judge_issue_bound(struct facts *facts, const struct verdict *verdict
     finding->sentence =
         facts_text(facts,
                    "The schedulers issue an instruction in %.1f %% of the cycles: the number of "
-                   "instructions is the limit.",
-                   issue_pct);
+                   "instructions is the %s.",
+                   issue_pct, verdict->between ? "nearest limit" : "limit");
     finding->advice = "Fewer instructions for the same work: wider loads and stores, packed "
                       "half2/bf162 arithmetic, hoisted index arithmetic, unrolled loops.";
     finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);

@@ -16,8 +16,8 @@ static double stall_weight(const struct facts *facts, const struct verdict *verd
 
     if (!facts->has_stalls || share < 0.15)
         return 0;
-    if (verdict->saturated && verdict->cls == RIDGE_CLASS_MEMORY)
-        return 0;
+    if (verdict->saturated)
+        return 0; /* something has to wait for the wall */
     if (verdict->gate == 4)
         return is_top ? WEIGHT_PRIMARY : WEIGHT_SHARED + 20 * share;
     if (verdict->gate == 5)

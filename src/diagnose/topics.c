@@ -171,8 +171,14 @@ static const ridge_topic topics[] = {
         .meaning = "The data pipe between shared memory and registers moves 128 bytes a cycle and "
                    "SM. It is full of accesses that are free of conflicts: the algorithm reads too "
                    "much from shared memory for each operation.",
-        .decided = "The wall is L1, shared accesses are at least as many as global ones, and less "
-                   "than 20 % of their wavefronts are beyond the ideal.",
+        .decided = "Per instruction, the wavefronts beyond the ideal are at least 20 % of all. "
+                   "What counts is measured over ideal wavefronts: an LDS.128 needs 4 by itself, "
+                   "so wavefronts per instruction are no degree of conflict. It is a finding when "
+                   "the L1 data pipe is the wall, in a matrix kernel that no unit bounds, and "
+                   "where that pipe is at 40 % and 30 % of the waiting is for shared memory; "
+                   "otherwise it is listed under what not to chase. A conflict counter of the "
+                   "profiler without such excess is arbitration between the users of the pipe, "
+                   "and padding does not change it.",
         .change = "Use each value that was read several times: let a thread compute a tile of "
                   "outputs (8 by 8 in a float GEMM reads 16 values for 64 multiply-adds), read "
                   "float4, use shuffles within a warp. Tensor cores: larger warp tiles, "
@@ -232,18 +238,20 @@ static const ridge_topic topics[] = {
                   "Not full: more stages of cp.async or TMA, fragments of the next k step loaded "
                   "before the mma of this one, larger warp tiles, on sm_90 wgmma with producer and "
                   "consumer warps; conversions and address arithmetic out of the loop.",
-        .read = "PTX ISA: Warp Level Matrix Instructions, Asynchronous Warpgroup Level Matrix "
-                "Instructions. CUTLASS documentation: Efficient GEMM in CUDA.",
+        .read = "PTX ISA: Warp Level Matrix Multiply-Accumulate Instructions, Asynchronous "
+                "Warpgroup Level Matrix Multiply-Accumulate Instructions. CUTLASS documentation: "
+                "Efficient GEMM in CUDA.",
     },
     {
         .id = "compute_pipe",
         .title = "the amount of arithmetic",
         .meaning = "One arithmetic pipe (FMA, ALU for integers and logic, FP64) has an instruction "
                    "nearly every cycle that it can take one.",
-        .decided = "The busiest unit is FMA, ALU or FP64 at 72 % or more (gate 5: from 60 %), also "
-                   "when the issue slots or DRAM are up to 5 points busier, since the pipe is what "
-                   "does the useful work. It is also named where instruction issue is the wall and "
-                   "the pipe itself is at 72 % or more.",
+        .decided = "The tensor pipe is at or near its limit, also when another unit (often the "
+                   "shared memory that feeds it) is up to 10 points busier and wastes under 20 %. "
+                   "Below that: the pipe is at 30 % or more and within 10 points of the busiest "
+                   "compute unit. Low occupancy is then a choice of design, for such kernels live "
+                   "on independent instructions of one warp.",
         .change =
             "FMA: fmaf, packed __hfma2, tensor cores for what is a matrix product. ALU: index "
             "arithmetic hoisted out of the loop, shifts and masks for divisions by constants, "
@@ -260,7 +268,8 @@ static const ridge_topic topics[] = {
                    "cycle. They do so nearly always: whatever the instructions are, there are too "
                    "many of them.",
         .decided = "Issue slots are the busiest unit at 72 % or more (gate 5: from 60 %) and no "
-                   "arithmetic pipe is within 5 points of them.",
+                   "arithmetic pipe is within 5 points of them. It is also listed, behind, when "
+                   "another compute unit is the wall and the issue slots are at 72 % or more.",
         .change =
             "Do more with an instruction: 16-byte loads and stores, __hfma2 and __half2 "
             "arithmetic, one conversion for two values, index arithmetic strength-reduced and "
@@ -278,17 +287,18 @@ static const ridge_topic topics[] = {
             "results a cycle and SM instead of 128.",
         .decided = "XU is the busiest unit, at or near its limit, or within 5 points of the issue "
                    "slots or DRAM.",
-        .change = "Share one exp or reciprocal between results; fold the factor log2(e) into a "
-                  "constant and use exp2f; __expf, __fdividef and rsqrtf where their error is "
-                  "allowed; compute a part of the elements with a polynomial on the FMA pipe.",
+        .change = "Do more with an instruction: 16-byte loads and stores, __hfma2 and other "
+                  "packed arithmetic, one conversion for two values, index arithmetic hoisted out "
+                  "of the loop, #pragma unroll to spare loop counters. What there is to save: "
+                  "ridge metrics --instances FILE sass__inst_executed_per_opcode.",
         .read = PROGRAMMING_GUIDE "Maximize Instruction Throughput, Mathematical Functions "
                                   "(Intrinsic Functions). " PROFILING_GUIDE "Pipelines (XU).",
     },
     {
         .id = "conversion",
         .title = "conversions between number formats",
-        .meaning = "F2F, F2FP, I2F, F2I and their like change the format of a number and do no "
-                   "work. Some of them run at a quarter or an eighth of the rate of an addition.",
+        .meaning = "exp2, log2, sin, cos, rsqrt, reciprocal (MUFU) and some conversions run on "
+                   "the XU pipe: 16 results a cycle and SM, where the FMA pipe of sm_90 has 128.",
         .decided = "The kernel is compute-bound and at least 25 % of the executed instructions are "
                    "conversions, by opcode.",
         .change = "Convert two at once (__floats2bfloat162_rn is one F2FP), keep values in float "
@@ -341,9 +351,9 @@ static const ridge_topic topics[] = {
                    "issues a copy, waits for all copies and passes a barrier in the same iteration "
                    "gets nothing of that.",
         .decided = "In the machine code, the innermost loop around an LDGSTS waits for group 0 "
-                   "(DEPBAR.LE with count 0) and passes a barrier, no group is left under way, and "
-                   "long_scoreboard or barrier is at least 15 % of the waiting of a kernel that no "
-                   "unit bounds.",
+                   "(DEPBAR.LE with count 0) and passes a barrier, and leaves no group under way. "
+                   "The kernel is latency-bound or in between, and long_scoreboard or barrier is "
+                   "at least 15 % of the waiting.",
         .change =
             "Keep a stage under way: two buffers, the copy of tile k + 1 issued before the "
             "work on tile k, cp.async.wait_group 1 instead of 0. With cuda::pipeline: as many "
@@ -366,7 +376,7 @@ static const ridge_topic topics[] = {
     {
         .id = "shared_latency",
         .title = "the latency of shared memory or special functions",
-        .meaning = "A shared-memory load takes about 30 cycles, a special function a little less. "
+        .meaning = "A shared-memory load takes some 30 cycles, a special function about as long. "
                    "Warps use the result at once, or the queue (MIO) in front of both units is "
                    "full.",
         .decided =
@@ -464,7 +474,7 @@ static const ridge_topic topics[] = {
             "warps. Never a finding, only under what not to chase.",
         .decided = "A unit is at 80 % or more and one reason is at least 30 % of the waiting.",
         .change = "Nothing here: change what the unit is busy with.",
-        .read = PROFILING_GUIDE "Warp Scheduler States, Warp Stall Reasons.",
+        .read = PROFILING_GUIDE "Warp State Statistics, Warp Stall Reasons.",
     },
     /* -- parallel work ------------------------------------------------------------------------- */
     {
