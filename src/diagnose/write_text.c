@@ -10,7 +10,13 @@
 #include "base/text.h"
 #include "ridge/diagnose.h"
 
-enum { LABEL_COLUMNS = 11, BAR_COLUMNS = 30, FINDINGS_SHOWN = 3, BARS_SHOWN = 5 };
+enum {
+    LABEL_COLUMNS = 11,
+    GATE_COLUMNS = 15,
+    BAR_COLUMNS = 30,
+    FINDINGS_SHOWN = 3,
+    BARS_SHOWN = 5
+};
 
 /* "  why     " and the like: a label in a column of its own. */
 static const char *label(char buffer[32], const char *text)
@@ -297,12 +303,14 @@ static void write_gates(const ridge_diagnosis *diagnosis, ridge_output *output)
     ridge_output_text(output, "\n");
     for (i = 0; i < diagnosis->gate_count; i++) {
         const ridge_gate_note *const gate = &diagnosis->gates[i];
+        char name[32];
         ridge_text text;
 
         ridge_text_init(&text);
         ridge_text_format(&text, "%s %s: %s.", gate->question, outcomes[gate->outcome],
                           gate->reasoning);
-        write_labelled(output, gate->name, text.data);
+        snprintf(name, sizeof(name), "  %-*s", GATE_COLUMNS - 2, gate->name);
+        ridge_output_wrap(output, GATE_COLUMNS, name, text.data);
         ridge_text_release(&text);
     }
 }
