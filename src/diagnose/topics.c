@@ -97,10 +97,10 @@ static const ridge_topic topics[] = {
         .meaning = "A global access of a warp is cut into sectors of 32 bytes. When lanes touch "
                    "neighbours, 32 loads of 4 bytes are 4 sectors; when each lane has a row of its "
                    "own they are 32, and most of each sector is moved in vain.",
-        .decided = "Per instruction, the L2 sectors beyond the ideal are at least 20 % of all. It "
-                   "comes first at a DRAM or L2 wall, at an L1 wall when global accesses outnumber "
-                   "shared ones, and where loads are what warps wait for. Where another unit binds "
-                   "it is listed under what not to chase.",
+        .decided = "Over all instructions, the L2 sectors beyond the ideal are at least 20 %. "
+                   "It comes first at a DRAM or L2 wall, at an L1 wall when global accesses "
+                   "outnumber shared ones, and near the top where loads are what warps wait "
+                   "for. Where another unit binds it is listed under what not to chase.",
         .change = "Let threadIdx.x run over the index that is contiguous in memory: "
                   "a[row * n + threadIdx.x], not a[threadIdx.x * n + column]. Where the algorithm "
                   "needs the other direction, load a tile coalesced and turn it in shared memory "
@@ -148,13 +148,14 @@ static const ridge_topic topics[] = {
             "Shared memory has 32 banks of 4 bytes. Lanes that touch different words of one "
             "bank are served one after the other; each further turn (wavefront) occupies the "
             "L1 data pipe like a whole access. Lanes that read the same word share one turn.",
-        .decided =
-            "Per instruction, the wavefronts beyond the ideal are at least 20 % of all. What "
-            "counts is measured over ideal wavefronts: an LDS.128 needs 4 by itself, so "
-            "wavefronts per instruction are no degree of conflict. It comes first when the "
-            "L1 data pipe is the wall; otherwise it is listed under what not to chase. A "
-            "conflict counter of the profiler without such excess is arbitration between the "
-            "users of the pipe, and padding does not change it.",
+        .decided = "Over all instructions, the wavefronts beyond the ideal are at least 20 %. "
+                   "What counts is measured over ideal wavefronts: an LDS.128 needs 4 by "
+                   "itself, so wavefronts per instruction are no degree of conflict. It is a "
+                   "finding when the L1 data pipe is the wall, in a matrix kernel that no unit "
+                   "bounds, and where that pipe is at 40 % and 30 % of the waiting is for "
+                   "shared memory; otherwise it is listed under what not to chase. A conflict "
+                   "counter of the profiler without such excess is arbitration between the "
+                   "users of the pipe, and padding does not change it.",
         .change =
             "Scalar accesses with a row stride: pad the row, __shared__ float tile[32][33]. "
             "Matrix operands (ldmatrix, stmatrix, wgmma): swizzle writer and reader together, "
@@ -171,14 +172,8 @@ static const ridge_topic topics[] = {
         .meaning = "The data pipe between shared memory and registers moves 128 bytes a cycle and "
                    "SM. It is full of accesses that are free of conflicts: the algorithm reads too "
                    "much from shared memory for each operation.",
-        .decided = "Per instruction, the wavefronts beyond the ideal are at least 20 % of all. "
-                   "What counts is measured over ideal wavefronts: an LDS.128 needs 4 by itself, "
-                   "so wavefronts per instruction are no degree of conflict. It is a finding when "
-                   "the L1 data pipe is the wall, in a matrix kernel that no unit bounds, and "
-                   "where that pipe is at 40 % and 30 % of the waiting is for shared memory; "
-                   "otherwise it is listed under what not to chase. A conflict counter of the "
-                   "profiler without such excess is arbitration between the users of the pipe, "
-                   "and padding does not change it.",
+        .decided = "The wall is L1, shared accesses are at least as many as global ones, and "
+                   "less than 20 % of their wavefronts are beyond the ideal.",
         .change = "Use each value that was read several times: let a thread compute a tile of "
                   "outputs (8 by 8 in a float GEMM reads 16 values for 64 multiply-adds), read "
                   "float4, use shuffles within a warp. Tensor cores: larger warp tiles, "
@@ -207,13 +202,12 @@ static const ridge_topic topics[] = {
             "Atomics on global memory are carried out in L2, one after the other for one "
             "address; atomics on shared memory are replayed for lanes that hit one word. The "
             "units look idle while everybody queues for the same address.",
-        .decided =
-            "Atomics are at least 20 % of the global accesses (or of the shared ones), by the "
-            "opcodes ATOMG, REDG, ATOMS. They are the wall when no unit is near its limit "
-            "and the atomic unit of L2 is within 10 points of the busiest part of L2. The "
-            "share alone proves nothing: compilers combine lanes themselves "
-            "(ATOMS.POPC.INC), so for shared atomics the warps must also wait for shared "
-            "memory.",
+        .decided = "Atomics are at least 20 % of the global accesses (or of the shared ones), "
+                   "by the opcodes ATOM, RED, ATOMS. Global ones are the wall when no unit is "
+                   "near its limit and the atomic unit of L2 is within 10 points of the "
+                   "busiest part of L2. The share alone proves nothing, for compilers combine "
+                   "lanes themselves (ATOMS.POPC.INC): shared ones come first only at an L1 "
+                   "wall or when warps wait most for shared memory.",
         .change =
             "Combine before the atomic: __reduce_add_sync over the warp (lanes of one address: "
             "__match_any_sync), then shared memory for the block, then one atomic a block and "
@@ -228,12 +222,12 @@ static const ridge_topic topics[] = {
             "The kernel does its work in matrix instructions (HMMA, IMMA, wgmma). The tensor "
             "pipe is the wall when it is full; when it is not, operands do not arrive in "
             "time or other instructions stand between.",
-        .decided =
-            "The tensor pipe is at or near its limit, also when the shared-memory pipe that "
-            "feeds it is up to 10 points busier and wastes under 20 %. Below: the pipe is at "
-            "30 % or more and within 10 points of the busiest compute unit. Low occupancy is "
-            "then a choice of design, for such kernels live on independent instructions of "
-            "one warp.",
+        .decided = "The tensor pipe is at or near its limit, also when another unit (often the "
+                   "shared memory that feeds it) is up to 10 points busier and under 20 % of "
+                   "the shared wavefronts are conflicts. Below that: the pipe is at 30 % or "
+                   "more and within 10 points of the busiest compute unit. Low occupancy is "
+                   "then a choice of design, for such kernels live on independent instructions "
+                   "of one warp.",
         .change = "Full: only less arithmetic helps (FP8 or INT8, skipped tiles of a causal mask). "
                   "Not full: more stages of cp.async or TMA, fragments of the next k step loaded "
                   "before the mma of this one, larger warp tiles, on sm_90 wgmma with producer and "
@@ -247,11 +241,10 @@ static const ridge_topic topics[] = {
         .title = "the amount of arithmetic",
         .meaning = "One arithmetic pipe (FMA, ALU for integers and logic, FP64) has an instruction "
                    "nearly every cycle that it can take one.",
-        .decided = "The tensor pipe is at or near its limit, also when another unit (often the "
-                   "shared memory that feeds it) is up to 10 points busier and wastes under 20 %. "
-                   "Below that: the pipe is at 30 % or more and within 10 points of the busiest "
-                   "compute unit. Low occupancy is then a choice of design, for such kernels live "
-                   "on independent instructions of one warp.",
+        .decided = "The busiest unit is FMA, ALU or FP64 at 72 % or more (gate 5: from 60 %), "
+                   "also when the issue slots or DRAM are up to 5 points busier, since the "
+                   "pipe does the useful work. It is also named where instruction issue is the "
+                   "wall and the pipe itself is at 72 % or more.",
         .change =
             "FMA: fmaf, packed __hfma2, tensor cores for what is a matrix product. ALU: index "
             "arithmetic hoisted out of the loop, shifts and masks for divisions by constants, "
@@ -270,35 +263,33 @@ static const ridge_topic topics[] = {
         .decided = "Issue slots are the busiest unit at 72 % or more (gate 5: from 60 %) and no "
                    "arithmetic pipe is within 5 points of them. It is also listed, behind, when "
                    "another compute unit is the wall and the issue slots are at 72 % or more.",
-        .change =
-            "Do more with an instruction: 16-byte loads and stores, __hfma2 and __half2 "
-            "arithmetic, one conversion for two values, index arithmetic strength-reduced and "
-            "out of the loop, #pragma unroll to spare loop counters. Look at the opcode counts "
-            "first: ridge source --sass --by samples.",
+        .change = "Do more with an instruction: 16-byte loads and stores, __hfma2 and other "
+                  "packed arithmetic, one conversion for two values, index arithmetic hoisted "
+                  "out of the loop, #pragma unroll to spare loop counters. What there is to "
+                  "save: ridge metrics --instances FILE sass__inst_executed_per_opcode.",
         .read = PROFILING_GUIDE "Scheduler Statistics, Instruction Statistics. " BEST_PRACTICES
                                 "Instruction Optimization.",
     },
     {
         .id = "special_function",
         .title = "special functions",
-        .meaning =
-            "exp2, log2, sin, cos, rsqrt, reciprocal (MUFU), some conversions and popc run on "
-            "the XU pipe, which takes a warp in 8 cycles where FMA takes it in one: 16 "
-            "results a cycle and SM instead of 128.",
+        .meaning = "exp2, log2, sin, cos, rsqrt, reciprocal (MUFU) and some conversions run on "
+                   "the XU pipe: 16 results a cycle and SM, where the FMA pipe of sm_90 has "
+                   "128.",
         .decided = "XU is the busiest unit, at or near its limit, or within 5 points of the issue "
                    "slots or DRAM.",
-        .change = "Do more with an instruction: 16-byte loads and stores, __hfma2 and other "
-                  "packed arithmetic, one conversion for two values, index arithmetic hoisted out "
-                  "of the loop, #pragma unroll to spare loop counters. What there is to save: "
-                  "ridge metrics --instances FILE sass__inst_executed_per_opcode.",
+        .change = "Share one exp or reciprocal between results; fold the factor log2(e) into "
+                  "a constant and use exp2f; __expf, __fdividef and rsqrtf where their error "
+                  "is allowed; compute a part of the elements with a polynomial on the FMA "
+                  "pipe.",
         .read = PROGRAMMING_GUIDE "Maximize Instruction Throughput, Mathematical Functions "
                                   "(Intrinsic Functions). " PROFILING_GUIDE "Pipelines (XU).",
     },
     {
         .id = "conversion",
         .title = "conversions between number formats",
-        .meaning = "exp2, log2, sin, cos, rsqrt, reciprocal (MUFU) and some conversions run on "
-                   "the XU pipe: 16 results a cycle and SM, where the FMA pipe of sm_90 has 128.",
+        .meaning = "F2F, F2FP, I2F, F2I and their like change the format of a number and do no "
+                   "work. Many of them run at a fraction of the rate of an addition.",
         .decided = "The kernel is compute-bound and at least 25 % of the executed instructions are "
                    "conversions, by opcode.",
         .change = "Convert two at once (__floats2bfloat162_rn is one F2FP), keep values in float "
@@ -387,8 +378,8 @@ static const ridge_topic topics[] = {
         .change = "Read shared values a step earlier and 8 or 16 bytes at once, keep what is read "
                   "twice in registers, exchange within a warp by __shfl_sync. Special functions: "
                   "interleave independent ones.",
-        .read = PROFILING_GUIDE
-        "Warp Stall Reasons (Short Scoreboard, MIO Throttle), Pipelines (LSU, XU).",
+        .read = PROFILING_GUIDE "Warp Stall Reasons (Short "
+                                "Scoreboard, MIO Throttle), Pipelines (LSU, XU).",
     },
     {
         .id = "barrier",
