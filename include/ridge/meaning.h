@@ -78,6 +78,13 @@ extern "C" {
     X(SHARED_CONFLICTS_ATOMIC, "of atomics")                                                       \
     X(SHARED_CONFLICTS_ASYNC_COPY, "of cp.async (LDGSTS)")                                         \
     X(SHARED_WAVEFRONTS, "shared-memory wavefronts")                                               \
+    X(PROGRAM_WAVEFRONTS, "shared-memory wavefronts, by instructions")                             \
+    X(PROGRAM_WAVEFRONTS_IDEAL, "the same without conflicts")                                      \
+    X(PROGRAM_SECTORS, "L2 sectors of global accesses, by instructions")                           \
+    X(PROGRAM_SECTORS_IDEAL, "the same if fully coalesced")                                        \
+    X(GLOBAL_INSTRUCTIONS, "global loads and stores, warp instructions")                           \
+    X(SHARED_INSTRUCTIONS, "shared loads and stores, warp instructions")                           \
+    X(LOCAL_INSTRUCTIONS, "local loads and stores, warp instructions")                             \
     X(SYSTEM_MISS_SECTORS, "L2 sectors served from system memory")                                 \
     X(PEER_MISS_SECTORS, "L2 sectors served from a peer GPU")                                      \
     X(SPILL_REQUESTS, "instructions that spill or refill registers")                               \

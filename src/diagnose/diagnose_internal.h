@@ -110,8 +110,10 @@ struct facts {
     double busy_sm_frac;     /* average over busiest SM */
 
     bool has_shared_counters, has_sector_counters;
-    double shared_waste_frac;     /* of wavefronts, from instructions; NAN: unknown */
-    double sector_waste_frac;     /* of L2 sectors; NAN: unknown */
+    double wavefronts, wavefronts_ideal; /* of shared memory, by instructions; NAN: unknown */
+    double sectors, sectors_ideal;       /* L2, of global accesses; NAN: unknown */
+    double shared_waste_frac;            /* of wavefronts, from instructions; NAN: unknown */
+    double sector_waste_frac;            /* of L2 sectors; NAN: unknown */
     double shared_wavefront_frac; /* shared part of all L1 wavefronts, roughly; NAN: unknown */
     double local_frac;            /* local part of global + local L1 sectors; NAN: unknown */
     double narrow_frac;           /* of global accesses; NAN: unknown */

@@ -43,6 +43,7 @@ static const struct {
 } units[] = {
     {"dram__", "DRAM", RIDGE_WALL_DRAM, true, false},
     {"fbpa__", "DRAM sectors", RIDGE_WALL_DRAM, true, false},
+    {"gpu__dram", "DRAM", RIDGE_WALL_DRAM, true, false},
     {"lts__d_atomic", "L2 atomics", RIDGE_WALL_ATOMICS, true, false},
     {"syslts__d_atomic", "L2 atomics (system)", RIDGE_WALL_ATOMICS, true, false},
     {"lts__t_tag_requests", "L2 tags", RIDGE_WALL_L2, true, false},
@@ -170,44 +171,49 @@ static void read_breakdown(struct facts *facts, const char *speed_of_light,
     qsort(list, *count, sizeof(list[0]), compare_constituents);
 }
 
-/* Without a breakdown: the units that have a metric of their own. */
+/* Without a breakdown (the raw page as CSV): the constituents there are, by name. The throughputs
+ * of whole units, such as lts__throughput, are no substitute: they count by rules of their own. */
 static void add_named_units(struct facts *facts)
 {
-    static const ridge_meaning memory[] = {RIDGE_MEANING_DRAM_PCT, RIDGE_MEANING_L2_PCT,
-                                           RIDGE_MEANING_L1_DATA_PIPE_PCT};
-    static const ridge_meaning compute[] = {RIDGE_MEANING_TENSOR_PCT, RIDGE_MEANING_FMA_PCT,
-                                            RIDGE_MEANING_ALU_PCT, RIDGE_MEANING_FP64_PCT,
-                                            RIDGE_MEANING_ISSUE_PCT};
-    static const struct {
-        ridge_wall wall;
-        const char *label;
-    } memory_walls[] = {{RIDGE_WALL_DRAM, "DRAM"},
-                        {RIDGE_WALL_L2, "L2"},
-                        {RIDGE_WALL_L1, "L1 data pipe"}},
-      compute_walls[] = {{RIDGE_WALL_TENSOR, "tensor pipe"},
-                         {RIDGE_WALL_FMA, "FMA pipe"},
-                         {RIDGE_WALL_ALU, "ALU pipe"},
-                         {RIDGE_WALL_FP64, "FP64 pipe"},
-                         {RIDGE_WALL_ISSUE, "issue slots"}};
+    static const char *const memory[] = {"dram__cycles_active",
+                                         "fbpa__dram_sectors",
+                                         "gpu__dram_throughput",
+                                         "l1tex__data_bank_reads",
+                                         "l1tex__data_bank_writes",
+                                         "l1tex__data_pipe_lsu_wavefronts",
+                                         "l1tex__lsu_writeback_active",
+                                         "l1tex__lsuin_requests",
+                                         "l1tex__m_l1tex2xbar_req_cycles_active",
+                                         "l1tex__m_xbar2l1tex_read_sectors",
+                                         "lts__d_atomic_input_cycles_active",
+                                         "lts__d_sectors",
+                                         "lts__lts2xbar_cycles_active",
+                                         "lts__t_sectors",
+                                         "lts__t_tag_requests",
+                                         "lts__xbar2lts_cycles_active"};
+    static const char *const compute[] = {"sm__issue_active",
+                                          "sm__inst_executed",
+                                          "sm__pipe_alu_cycles_active",
+                                          "sm__pipe_fma_cycles_active",
+                                          "sm__pipe_fmaheavy_cycles_active",
+                                          "sm__pipe_fp64_cycles_active",
+                                          "sm__pipe_tensor_cycles_active",
+                                          "sm__inst_executed_pipe_adu",
+                                          "sm__inst_executed_pipe_lsu",
+                                          "sm__inst_executed_pipe_tex",
+                                          "sm__inst_executed_pipe_xu",
+                                          "idc__request_cycles_active"};
+    char name[128];
     size_t i;
 
-    for (i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
-        if (!isnan(facts->value[memory[i]])) {
-            const struct constituent unit = {
-                facts->metric[memory[i]], memory_walls[i].label, memory_walls[i].wall, true, false,
-                facts->value[memory[i]]};
-            facts->memory[facts->memory_count++] = unit;
-        }
-    for (i = 0; i < sizeof(compute) / sizeof(compute[0]); i++)
-        if (!isnan(facts->value[compute[i]])) {
-            const struct constituent unit = {facts->metric[compute[i]],
-                                             compute_walls[i].label,
-                                             compute_walls[i].wall,
-                                             false,
-                                             false,
-                                             facts->value[compute[i]]};
-            facts->compute[facts->compute_count++] = unit;
-        }
+    for (i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
+        snprintf(name, sizeof(name), "%s.avg.pct_of_peak_sustained_elapsed", memory[i]);
+        add_constituent(facts, name, strlen(name), facts->memory, &facts->memory_count);
+    }
+    for (i = 0; i < sizeof(compute) / sizeof(compute[0]); i++) {
+        snprintf(name, sizeof(name), "%s.avg.pct_of_peak_sustained_elapsed", compute[i]);
+        add_constituent(facts, name, strlen(name), facts->compute, &facts->compute_count);
+    }
     qsort(facts->memory, facts->memory_count, sizeof(facts->memory[0]), compare_constituents);
     qsort(facts->compute, facts->compute_count, sizeof(facts->compute[0]), compare_constituents);
 }
@@ -324,6 +330,11 @@ double facts_stall(const struct facts *facts, ridge_stall stall)
 
 /* -- launch and occupancy ---------------------------------------------------------------------- */
 
+static uint64_t as_count(double value)
+{
+    return value > 0 && value < 1e18 ? (uint64_t)value : 0;
+}
+
 static int as_int(double value)
 {
     return isnan(value) || value < 0 || value > 1e9 ? 0 : (int)value;
@@ -391,9 +402,47 @@ static double fraction(double part, double whole)
     return whole > 0 ? part / whole : NAN;
 }
 
-static void collect_memory(struct facts *facts)
+/* The part of a number that is above its ideal; NAN: unknown. */
+static double waste(double measured, double ideal)
+{
+    if (isnan(measured) || isnan(ideal) || measured <= 0)
+        return NAN;
+    return measured > ideal ? (measured - ideal) / measured : 0;
+}
+
+/* What instructions did to the memories: summed over the rows, or as totals where the report holds
+ * no rows (the raw page as CSV). */
+static void collect_counted(struct facts *facts)
 {
     const ridge_profile *const profile = facts->profile;
+    struct code_facts *const code = &facts->code;
+
+    facts->wavefronts = VALUE(facts, PROGRAM_WAVEFRONTS);
+    facts->wavefronts_ideal = VALUE(facts, PROGRAM_WAVEFRONTS_IDEAL);
+    facts->sectors = VALUE(facts, PROGRAM_SECTORS);
+    facts->sectors_ideal = VALUE(facts, PROGRAM_SECTORS_IDEAL);
+    if ((profile->columns & RIDGE_PROFILE_SHARED) != 0) {
+        facts->wavefronts = (double)profile->total.wavefronts;
+        facts->wavefronts_ideal = (double)profile->total.wavefronts_ideal;
+    }
+    if ((profile->columns & RIDGE_PROFILE_SECTORS) != 0) {
+        facts->sectors = (double)profile->total.sectors;
+        facts->sectors_ideal = (double)profile->total.sectors_ideal;
+    }
+    if (code->executed == 0 && HAS(facts, GLOBAL_INSTRUCTIONS)) {
+        code->executed = as_count(VALUE(facts, INSTRUCTIONS));
+        code->global_accesses = as_count(VALUE(facts, GLOBAL_INSTRUCTIONS));
+        code->shared_accesses = as_count(VALUE(facts, SHARED_INSTRUCTIONS));
+        code->local_accesses = as_count(VALUE(facts, LOCAL_INSTRUCTIONS));
+    }
+    facts->shared_waste_frac = waste(facts->wavefronts, facts->wavefronts_ideal);
+    facts->sector_waste_frac = waste(facts->sectors, facts->sectors_ideal);
+    facts->has_shared_counters = !isnan(facts->shared_waste_frac);
+    facts->has_sector_counters = !isnan(facts->sector_waste_frac);
+}
+
+static void collect_memory(struct facts *facts)
+{
     const struct code_facts *const code = &facts->code;
     const double global =
         sum_of(facts, RIDGE_MEANING_GLOBAL_LOAD_SECTORS, RIDGE_MEANING_GLOBAL_STORE_SECTORS);
@@ -403,25 +452,7 @@ static void collect_memory(struct facts *facts)
     facts->dram_bytes =
         sum_of(facts, RIDGE_MEANING_DRAM_READ_BYTES, RIDGE_MEANING_DRAM_WRITE_BYTES);
     facts->local_frac = isnan(global) || isnan(local) ? NAN : fraction(local, global + local);
-    facts->shared_waste_frac = facts->sector_waste_frac = NAN;
-    if (profile != NULL && (profile->columns & RIDGE_PROFILE_SHARED) != 0 &&
-        profile->total.wavefronts > 0) {
-        facts->has_shared_counters = true;
-        facts->shared_waste_frac =
-            profile->total.wavefronts > profile->total.wavefronts_ideal
-                ? fraction((double)(profile->total.wavefronts - profile->total.wavefronts_ideal),
-                           (double)profile->total.wavefronts)
-                : 0;
-    }
-    if (profile != NULL && (profile->columns & RIDGE_PROFILE_SECTORS) != 0 &&
-        profile->total.sectors > 0) {
-        facts->has_sector_counters = true;
-        facts->sector_waste_frac =
-            profile->total.sectors > profile->total.sectors_ideal
-                ? fraction((double)(profile->total.sectors - profile->total.sectors_ideal),
-                           (double)profile->total.sectors)
-                : 0;
-    }
+    collect_counted(facts);
     facts->narrow_frac = fraction((double)code->narrow_accesses, (double)code->global_accesses);
     facts->conversion_frac = fraction((double)code->conversions, (double)code->executed);
     facts->atomic_frac = fraction((double)code->global_atomics,

@@ -147,7 +147,6 @@ static void judge_uncoalesced(struct facts *facts, const struct verdict *verdict
                               struct judgement *out)
 {
     ridge_finding *const finding = &out->finding;
-    const ridge_profile *const profile = facts->profile;
     const double waste = facts->sector_waste_frac;
 
     if (!(waste >= WASTE_FRAC))
@@ -177,16 +176,15 @@ static void judge_uncoalesced(struct facts *facts, const struct verdict *verdict
         facts_text(facts,
                    "Global accesses move %.1f times the sectors that their bytes fill (%.0f %% "
                    "excess): lanes of a warp do not read neighbours.",
-                   (double)profile->total.sectors / fmax(1, (double)profile->total.sectors_ideal),
-                   waste * 100);
+                   facts->sectors / fmax(1, facts->sectors_ideal), waste * 100);
     finding->advice =
         "Let consecutive lanes access consecutive addresses: swap the index that threadIdx.x "
         "runs over, transpose through shared memory, or store the data as a structure of arrays.";
     finding_number(finding, "ridge:sector_waste_frac", "L2 sectors above ideal", waste, "frac");
     finding_number(finding, "memory_l2_theoretical_sectors_global", "L2 sectors of global accesses",
-                   (double)profile->total.sectors, "sector");
+                   facts->sectors, "sector");
     finding_number(finding, "memory_l2_theoretical_sectors_global_ideal", "the same, ideal",
-                   (double)profile->total.sectors_ideal, "sector");
+                   facts->sectors_ideal, "sector");
     if (verdict->cls == RIDGE_CLASS_MEMORY) {
         ridge_wall next;
         const double bound = waste_bound(facts, verdict->wall, waste, &next);
@@ -337,8 +335,9 @@ static const char *padding_advice(struct facts *facts, int element_bytes, double
         free->rows_16_aligned ? "." : ", but rows are then not 16-byte aligned (no 16-byte copies)",
         free->rows_16_aligned || aligned == NULL
             ? (free->rows_16_aligned ? "" : ".")
-            : facts_text(facts, "; by %zu: %d-way and aligned.", aligned->added_elements,
-                         aligned->count.degree));
+            : facts_text(facts, "; by %zu: %d-way and aligned, up to %.2g times as fast.",
+                         aligned->added_elements, aligned->count.degree,
+                         degree / aligned->count.degree));
 }
 
 /* What to change, by who owns the conflicts. */
@@ -366,7 +365,6 @@ static void judge_bank_conflict(struct facts *facts, const struct verdict *verdi
                                 struct judgement *out)
 {
     ridge_finding *const finding = &out->finding;
-    const ridge_profile *const profile = facts->profile;
     const double waste = facts->shared_waste_frac;
     const double l1_pct = facts_wall_pct(facts, RIDGE_WALL_L1);
     const double shared_stalls = facts_stall(facts, RIDGE_STALL_SHORT_SCOREBOARD) +
@@ -392,7 +390,7 @@ static void judge_bank_conflict(struct facts *facts, const struct verdict *verdi
                                   waste * 100, l1_pct, ridge_wall_words(verdict->wall));
         return;
     }
-    degree = (double)profile->total.wavefronts / fmax(1, (double)profile->total.wavefronts_ideal);
+    degree = facts->wavefronts / fmax(1, facts->wavefronts_ideal);
     owner = conflict_owner(facts, &owner_share);
     if (owner != NULL)
         degree = (double)owner->wavefronts / fmax(1, (double)owner->wavefronts_ideal);
@@ -409,10 +407,10 @@ static void judge_bank_conflict(struct facts *facts, const struct verdict *verdi
     finding_number(finding, "ridge:shared_waste_frac", "wavefronts above ideal", waste, "frac");
     finding_number(finding, "ridge:wavefronts_per_ideal", "measured over ideal wavefronts", degree,
                    "ratio");
-    finding_number(finding, "memory_l1_wavefronts_shared", "shared wavefronts",
-                   (double)profile->total.wavefronts, "wavefront");
+    finding_number(finding, "memory_l1_wavefronts_shared", "shared wavefronts", facts->wavefronts,
+                   "wavefront");
     finding_number(finding, "memory_l1_wavefronts_shared_ideal", "the same, ideal",
-                   (double)profile->total.wavefronts_ideal, "wavefront");
+                   facts->wavefronts_ideal, "wavefront");
     finding_evidence(facts, finding, RIDGE_MEANING_L1_DATA_PIPE_PCT);
     finding_stall(facts, finding, RIDGE_STALL_SHORT_SCOREBOARD);
     finding_stall(facts, finding, RIDGE_STALL_MIO_THROTTLE);
@@ -433,8 +431,7 @@ static void judge_arbitration(struct facts *facts, const struct verdict *verdict
     (void)verdict;
     if (!facts->has_shared_counters || !HAS(facts, SHARED_CONFLICTS))
         return;
-    excess =
-        (double)facts->profile->total.wavefronts - (double)facts->profile->total.wavefronts_ideal;
+    excess = facts->wavefronts - facts->wavefronts_ideal;
     if (counted < 1000 || excess > 0.1 * counted)
         return;
     out->weight = 1;
@@ -494,8 +491,7 @@ static void judge_l1_traffic(struct facts *facts, const struct verdict *verdict,
 {
     ridge_finding *const finding = &out->finding;
 
-    if (!at_wall(verdict, RIDGE_WALL_L1) ||
-        (facts->profile->columns & RIDGE_PROFILE_OPCODES) == 0 ||
+    if (!at_wall(verdict, RIDGE_WALL_L1) || facts->code.global_accesses == 0 ||
         facts->code.shared_accesses >= facts->code.global_accesses)
         return;
     out->weight = WEIGHT_PRIMARY;
