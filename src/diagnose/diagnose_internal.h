@@ -124,6 +124,7 @@ struct facts {
     struct code_facts code;
 };
 
+#define WALL_BIT(wall) (1u << (unsigned)(wall))
 #define HAS(facts, meaning) (!isnan((facts)->value[RIDGE_MEANING_##meaning]))
 #define VALUE(facts, meaning) ((facts)->value[RIDGE_MEANING_##meaning])
 
@@ -137,8 +138,8 @@ void code_facts_collect(struct facts *facts);
 const struct constituent *facts_top(const struct facts *facts, bool memory, bool compute);
 /* The busiest constituent of a wall; 0 when there is none. */
 double facts_wall_pct(const struct facts *facts, ridge_wall wall);
-/* The next busiest unit when one wall is taken away, as a fraction, and which it is. */
-double facts_next_wall(const struct facts *facts, ridge_wall without, ridge_wall *next);
+/* The next busiest unit when walls (bits WALL_BIT) are taken away, as a fraction, and which it is. */
+double facts_next_wall(const struct facts *facts, unsigned without, ridge_wall *next);
 /* How many times as fast until the busiest unit is full, and which it is; NAN: unknown. */
 double facts_headroom(const struct facts *facts, ridge_wall *next);
 /* Share of samples or of ratios of one stall. */

@@ -263,7 +263,7 @@ double facts_wall_pct(const struct facts *facts, ridge_wall wall)
                 wall_pct(facts->compute, facts->compute_count, wall));
 }
 
-double facts_next_wall(const struct facts *facts, ridge_wall without, ridge_wall *next)
+double facts_next_wall(const struct facts *facts, unsigned without, ridge_wall *next)
 {
     static const ridge_wall walls[] = {RIDGE_WALL_DRAM,   RIDGE_WALL_L2,   RIDGE_WALL_L1,
                                        RIDGE_WALL_TENSOR, RIDGE_WALL_FP64, RIDGE_WALL_XU,
@@ -273,7 +273,8 @@ double facts_next_wall(const struct facts *facts, ridge_wall without, ridge_wall
 
     *next = RIDGE_WALL_UNKNOWN;
     for (i = 0; i < sizeof(walls) / sizeof(walls[0]); i++) {
-        const double pct = walls[i] == without ? 0 : facts_wall_pct(facts, walls[i]);
+        const double pct =
+            (without & WALL_BIT(walls[i])) != 0 ? 0 : facts_wall_pct(facts, walls[i]);
 
         if (pct > most) {
             most = pct;

@@ -16,7 +16,7 @@ static void bound_by_fraction(const struct facts *facts, const struct verdict *v
                               ridge_finding *finding, double waste_frac)
 {
     ridge_wall next;
-    const double next_frac = facts_next_wall(facts, verdict->wall, &next);
+    const double next_frac = facts_next_wall(facts, WALL_BIT(verdict->wall), &next);
     const double busy_frac = verdict->saturation_frac;
 
     if (!isnan(busy_frac) && busy_frac > 0 && waste_frac < 1)

@@ -13,13 +13,16 @@ static bool at_wall(const struct verdict *verdict, ridge_wall wall)
     return verdict->wall == wall && (verdict->cls == RIDGE_CLASS_MEMORY);
 }
 
+/* Better access shortens the work of both caches, not only of the one that is full. */
+#define L1_AND_L2 (WALL_BIT(RIDGE_WALL_L1) | WALL_BIT(RIDGE_WALL_L2))
+
 /* The time ratio bound when a part of the work at a wall goes away: what is left, or the next
- * unit, whichever takes longer. */
-static double waste_bound(const struct facts *facts, ridge_wall wall, double waste_frac,
-                          ridge_wall *next)
+ * unit that the change does not relieve (bits WALL_BIT), whichever takes longer. */
+static double waste_bound(const struct facts *facts, ridge_wall wall, unsigned relieved,
+                          double waste_frac, ridge_wall *next)
 {
     const double busy_frac = facts_wall_pct(facts, wall) / 100;
-    const double next_frac = facts_next_wall(facts, wall, next);
+    const double next_frac = facts_next_wall(facts, relieved | WALL_BIT(wall), next);
     const double after = busy_frac > 0 ? next_frac / busy_frac : 0;
 
     if (1 - waste_frac > after) {
@@ -78,7 +81,7 @@ static void judge_repeated_reads(struct facts *facts, const struct verdict *verd
     finding_evidence(facts, finding, RIDGE_MEANING_L2_HIT_PCT);
     if (at_wall(verdict, RIDGE_WALL_DRAM)) {
         ridge_wall next;
-        const double bound = waste_bound(facts, RIDGE_WALL_DRAM, 1 - 1 / ratio, &next);
+        const double bound = waste_bound(facts, RIDGE_WALL_DRAM, 0, 1 - 1 / ratio, &next);
 
         finding_bound(finding, bound, next);
     }
@@ -130,7 +133,7 @@ static void judge_register_spill(struct facts *facts, const struct verdict *verd
     if (verdict->wall == RIDGE_WALL_L1 || verdict->wall == RIDGE_WALL_L2) {
         ridge_wall next;
         const double bound = waste_bound(
-            facts, verdict->wall,
+            facts, verdict->wall, 0,
             verdict->wall == RIDGE_WALL_L1 ? local_access_frac : facts->local_frac, &next);
 
         finding_bound(finding, bound, next);
@@ -187,7 +190,7 @@ static void judge_uncoalesced(struct facts *facts, const struct verdict *verdict
                    facts->sectors_ideal, "sector");
     if (verdict->cls == RIDGE_CLASS_MEMORY) {
         ridge_wall next;
-        const double bound = waste_bound(facts, verdict->wall, waste, &next);
+        const double bound = waste_bound(facts, verdict->wall, L1_AND_L2, waste, &next);
 
         finding_bound(finding, bound, next);
     }
@@ -215,7 +218,7 @@ static void judge_l2_bandwidth(struct facts *facts, const struct verdict *verdic
     finding_evidence(facts, finding, RIDGE_MEANING_L2_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_L1_HIT_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_L2_HIT_PCT);
-    next_frac = facts_next_wall(facts, RIDGE_WALL_L2, &next);
+    next_frac = facts_next_wall(facts, WALL_BIT(RIDGE_WALL_L2), &next);
     finding_bound(finding, facts_wall_pct(facts, RIDGE_WALL_L2) / 100 / fmax(0.01, next_frac),
                   next);
     finding_places(facts, finding, PLACE_SECTORS, RIDGE_STALL_COUNT, NULL, "L2 sectors");
@@ -260,7 +263,8 @@ static void judge_narrow_access(struct facts *facts, const struct verdict *verdi
     if (at_wall(verdict, RIDGE_WALL_L1) || at_wall(verdict, RIDGE_WALL_L2)) {
         ridge_wall next;
 
-        const double bound = waste_bound(facts, verdict->wall, facts->narrow_frac * 7 / 8, &next);
+        const double bound =
+            waste_bound(facts, verdict->wall, L1_AND_L2, facts->narrow_frac * 7 / 8, &next);
 
         finding_bound(finding, bound, next);
     } else if (verdict->cls == RIDGE_CLASS_LATENCY) {
@@ -414,7 +418,7 @@ static void judge_bank_conflict(struct facts *facts, const struct verdict *verdi
     finding_evidence(facts, finding, RIDGE_MEANING_L1_DATA_PIPE_PCT);
     finding_stall(facts, finding, RIDGE_STALL_SHORT_SCOREBOARD);
     finding_stall(facts, finding, RIDGE_STALL_MIO_THROTTLE);
-    bound = waste_bound(facts, RIDGE_WALL_L1, waste, &next);
+    bound = waste_bound(facts, RIDGE_WALL_L1, 0, waste, &next);
     finding_bound(finding, bound, next);
     finding_places(facts, finding, PLACE_SHARED_EXCESS, RIDGE_STALL_COUNT, NULL,
                    "excess wavefronts");
@@ -480,7 +484,7 @@ static void judge_shared_traffic(struct facts *facts, const struct verdict *verd
                    "frac");
     finding_stall(facts, finding, RIDGE_STALL_MIO_THROTTLE);
     finding_stall(facts, finding, RIDGE_STALL_SHORT_SCOREBOARD);
-    next_frac = facts_next_wall(facts, RIDGE_WALL_L1, &next);
+    next_frac = facts_next_wall(facts, WALL_BIT(RIDGE_WALL_L1), &next);
     finding_bound(finding, facts_wall_pct(facts, RIDGE_WALL_L1) / 100 / fmax(0.01, next_frac),
                   next);
     finding_places(facts, finding, PLACE_SHARED, RIDGE_STALL_COUNT, NULL, "shared wavefronts");
