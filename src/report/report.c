@@ -141,7 +141,19 @@ bool report_add_name(ridge_report *report, ridge_slice name)
     slot = slot_of(report, copy, strlen(copy));
     if (report->name_slots[slot] == 0)
         report->name_slots[slot] = (uint32_t)report->name_count;
+    else
+        report->has_repeated_names = true;
     return true;
+}
+
+/* A table may repeat a name; its metrics go by the first index, by which the name is found. */
+static uint32_t first_index(const ridge_report *report, uint32_t name_index)
+{
+    const char *const name = report->names[name_index];
+
+    if (!report->has_repeated_names)
+        return name_index;
+    return report->name_slots[slot_of(report, name, strlen(name))] - 1;
 }
 
 bool report_intern_name(ridge_report *report, const char *name, size_t length, uint32_t *index)
@@ -218,6 +230,7 @@ bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_
 
     if (!make_metric_slots(kernel))
         return false;
+    name_index = first_index(kernel->report, name_index);
     slot = metric_slot_of(kernel, name_index);
     if (kernel->metric_slots[slot] != 0) {
         metric = &kernel->metrics[kernel->metric_slots[slot] - 1];

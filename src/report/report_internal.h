@@ -63,6 +63,7 @@ struct ridge_report {
     size_t name_count, name_capacity;
     uint32_t *name_slots; /* hash table of name index plus 1; size a power of two */
     size_t name_slot_count;
+    bool has_repeated_names; /* the table holds some name twice */
     ridge_kernel *kernels;
     size_t kernel_count, kernel_capacity;
     struct report_module *modules;
