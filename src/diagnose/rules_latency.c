@@ -195,8 +195,9 @@ static void judge_barrier(struct facts *facts, const struct verdict *verdict, st
         "shared memory needs one an iteration), smaller blocks, or barriers for the warps "
         "concerned only (__syncwarp, named barriers).";
     finding_stall(facts, finding, RIDGE_STALL_BARRIER);
-    finding_number(finding, "ridge:barriers", "barrier instructions of warps",
-                   (double)facts->code.barriers, "inst");
+    if (facts->code.barriers > 0)
+        finding_number(finding, "ridge:barriers", "barrier instructions of warps",
+                       (double)facts->code.barriers, "inst");
     finding_evidence(facts, finding, RIDGE_MEANING_BLOCK_THREADS);
     finding_evidence(facts, finding, RIDGE_MEANING_WARPS_ELIGIBLE);
     set_headroom(facts, verdict, finding);
@@ -227,6 +228,13 @@ static void judge_dependency(struct facts *facts, const struct verdict *verdict,
                    "samples waiting for the instruction before");
 }
 
+/* Code so small stays in the instruction caches once it was fetched (L0 and L1 of an SM hold some
+ * tens of KiB). */
+static bool fits_caches(const struct facts *facts)
+{
+    return facts->profile->function != NULL && facts->profile->function->code_bytes < 16384;
+}
+
 static void judge_instruction_cache(struct facts *facts, const struct verdict *verdict,
                                     struct judgement *out)
 {
@@ -238,13 +246,15 @@ static void judge_instruction_cache(struct facts *facts, const struct verdict *v
     out->weight = stall_weight(facts, verdict, RIDGE_STALL_NO_INSTRUCTION);
     if (verdict->wall == RIDGE_WALL_INSTRUCTION_FETCH)
         out->weight = WEIGHT_PRIMARY + 10;
-    else if (verdict->cls == RIDGE_CLASS_LATENCY && verdict->gate != 0)
+    else if (verdict->cls == RIDGE_CLASS_LATENCY && verdict->gate != 0 && !fits_caches(facts))
         out->weight = WEIGHT_PRIMARY - 3; /* rare, and never how a kernel should wait */
     if (out->weight == 0)
         return;
     finding->sentence = facts_text(
         facts, "%.0f %% of the waiting is for the next instruction%s.", share * 100,
-        facts->profile->function != NULL
+        fits_caches(facts) ? ": each SM fetches the code for the first time, as usual in a short "
+                             "kernel"
+        : facts->profile->function != NULL
             ? facts_text(facts, ": the code of %.0f KiB does not stay in the instruction caches",
                          (double)facts->profile->function->code_bytes / 1024)
             : "");

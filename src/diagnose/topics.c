@@ -14,7 +14,7 @@
 /* How every finding that rests on a stall is decided. */
 #define OF_THE_WAITING                                                                             \
     "of the waiting, which is all stall reasons but selected and not_selected. It comes first "    \
-    "when no unit is near its limit and this reason leads; on a saturated memory kernel it is no " \
+    "when no unit is near its limit and this reason leads; on a saturated kernel it is no "        \
     "finding, for something has to wait there."
 
 static const ridge_topic topics[] = {
@@ -513,11 +513,12 @@ static const ridge_topic topics[] = {
         .meaning =
             "Blocks run in waves of as many as fit. A last wave that is nearly empty takes as "
             "long as a full one: 1.1 waves take the time of 2.",
-        .decided =
-            "w waves, w at least 1: (ceil(w) - w) / ceil(w) is 0.30 or more, so 1.1 waves "
-            "count (45 %) and 1.95 do not (2 %). Not when SMs were evenly busy (average over "
-            "busiest 90 % or more): then the last wave cost little whatever its size. On a "
-            "saturated kernel it is listed under what not to chase.",
+        .decided = "w waves, w at least 1: (ceil(w) - w) / ceil(w) is 0.30 or more, so 1.1 waves "
+                   "count (45 %) and 1.95 do not (2 %). It does not decide the verdict when the "
+                   "SMs were evenly "
+                   "busy (average over busiest 90 % or more), for then the last wave cost little "
+                   "whatever its size. "
+                   "On a saturated kernel it is listed under what not to chase.",
         .change = "A tile size that makes whole waves; smaller blocks, so that the last wave is "
                   "short; persistent blocks that share the work evenly (grid of SMs times blocks "
                   "an SM, stream-K for GEMM).",

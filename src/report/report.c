@@ -555,6 +555,22 @@ const ridge_module *ridge_kernel_module(const ridge_kernel *kernel)
     return module != NULL ? &module->shown : NULL;
 }
 
+/* The program counters at which the functions of a launch start; the kernel's own comes first. */
+static bool first_function_pc(const ridge_kernel *kernel, uint64_t *address)
+{
+    ridge_metric metric;
+    ridge_instances instances;
+    ridge_instance instance;
+
+    if (!ridge_kernel_metric(kernel, "launch__function_pcs", &metric))
+        return false;
+    instances = ridge_instances_of(&metric);
+    if (!ridge_instances_next(&instances, &instance) || instance.value.kind != RIDGE_VALUE_COUNT)
+        return false;
+    *address = instance.value.count;
+    return true;
+}
+
 bool ridge_kernel_code_address(const ridge_kernel *kernel, uint64_t *address)
 {
     const struct report_module *const module = module_of(kernel);
@@ -567,7 +583,8 @@ bool ridge_kernel_code_address(const ridge_kernel *kernel, uint64_t *address)
             *address = module->addresses[i].address;
             return true;
         }
-    return false;
+    /* Before 2022.4 the sources of a report did not say where functions were loaded. */
+    return first_function_pc(kernel, address);
 }
 
 const ridge_source_file *ridge_module_file(const ridge_module *module, const char *path)
