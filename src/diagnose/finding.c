@@ -235,7 +235,9 @@ void finding_places(struct facts *facts, ridge_finding *finding, enum place_kind
         if (best == NULL || best->value < 0.05 * total)
             break;
         fill_where(facts, &finding->where[finding->where_count], best, total, of);
-        if (kind == PLACE_SAMPLES)
+        /* Other reasons are not a wait for a register. */
+        if (kind == PLACE_SAMPLES &&
+            (stall == RIDGE_STALL_LONG_SCOREBOARD || stall == RIDGE_STALL_SHORT_SCOREBOARD))
             fill_producer(facts, &finding->where[finding->where_count], best->hottest);
         finding->where_count++;
         best->value = 0;
