@@ -513,12 +513,11 @@ static const ridge_topic topics[] = {
         .meaning =
             "Blocks run in waves of as many as fit. A last wave that is nearly empty takes as "
             "long as a full one: 1.1 waves take the time of 2.",
-        .decided = "w waves, w at least 1: (ceil(w) - w) / ceil(w) is 0.30 or more, so 1.1 waves "
-                   "count (45 %) and 1.95 do not (2 %). It does not decide the verdict when the "
-                   "SMs were evenly "
-                   "busy (average over busiest 90 % or more), for then the last wave cost little "
-                   "whatever its size. "
-                   "On a saturated kernel it is listed under what not to chase.",
+        .decided = "w waves, w at least 1: (ceil(w) - w) / ceil(w) is 0.30 or more, so 1.1 "
+                   "waves count (45 %) and 1.95 do not (2 %). It does not decide the verdict "
+                   "when the SMs were evenly busy (average over busiest 90 % or more), for "
+                   "then the last wave cost little whatever its size. On a saturated kernel it "
+                   "is listed under what not to chase.",
         .change = "A tile size that makes whole waves; smaller blocks, so that the last wave is "
                   "short; persistent blocks that share the work evenly (grid of SMs times blocks "
                   "an SM, stream-K for GEMM).",
