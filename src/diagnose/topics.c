@@ -414,13 +414,15 @@ static const ridge_topic topics[] = {
     },
     {
         .id = "instruction_cache",
-        .title = "code that does not fit the instruction caches",
+        .title = "waiting for the next instruction",
         .meaning = "The next instruction is not there yet. Straight code of more than some tens of "
                    "KiB, heavy unrolling and many jumps make the fetch the limit; so does a kernel "
                    "that is over before its code is cached.",
-        .decided = "no_instruction is at least 15 % of the waiting and no unit is saturated. It is "
-                   "the wall when the reason leads, or from 15 % on where loads do not lead. The "
-                   "size of the function's code is given with it.",
+        .decided = "no_instruction is at least 15 % of the waiting and no unit is saturated. "
+                   "It is the wall when the reason leads, or from 15 % on where loads do not "
+                   "lead. The size of the function's code is given with it; code under 16 KiB "
+                   "stays in the caches, so there it is the first fetch in each SM, which only "
+                   "a short kernel notices.",
         .change =
             "Less code in the hot loop: #pragma unroll 1 or a smaller factor, rare paths in a "
             "__noinline__ function, template variants merged; a loop over tiles in place of "
