@@ -21,6 +21,8 @@ const struct command commands[] = {
      COMMAND_FILES},
     {"metrics", "Print metrics of a report with their exact values", cmd_metrics, GROUP_REPORT,
      COMMAND_FILES},
+    {"redact", "Write a report without names, addresses and paths", cmd_redact, GROUP_REPORT,
+     COMMAND_FILES},
     {"help", "Print the manual page of a command", cmd_help, GROUP_HELP, COMMAND_NAMES},
     {"completion", "Print a completion script for bash or zsh", cmd_completion, GROUP_HELP, 0},
     {NULL, NULL, NULL, GROUP_COUNT, 0},

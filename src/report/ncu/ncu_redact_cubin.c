@@ -22,15 +22,21 @@ enum {
     SECTION_IS_CODE = 4, /* in the flags */
 };
 
+/* .debug_line, or a copy of it such as .nv.merc.debug_line. */
 static bool is_line_table(ridge_slice names, uint32_t name_offset)
 {
-    static const char name[] = ".debug_line"; /* with its NUL */
+    static const char end[] = "debug_line";
+    const size_t size = sizeof(end) - 1;
+    bool ok = true;
+    ridge_cursor cursor = ridge_cursor_of(ridge_slice_part(
+        names, name_offset, name_offset <= names.size ? names.size - name_offset : 0, &ok));
+    const ridge_slice name = ridge_read_text(&cursor);
 
-    return name_offset < names.size && names.size - name_offset >= sizeof(name) &&
-           memcmp(names.data + name_offset, name, sizeof(name)) == 0;
+    return ok && name.size >= size && memcmp(name.data + name.size - size, end, size) == 0;
 }
 
-static uint8_t *place(ridge_slice section, ridge_slice part, uint8_t *to)
+/* Where a part of a slice is written; NULL while learning. */
+static uint8_t *copy_of(ridge_slice section, ridge_slice part, uint8_t *to)
 {
     return to != NULL ? to + (part.data - section.data) : NULL;
 }
@@ -49,14 +55,24 @@ static bool redact_unit(redact_names *names, ridge_slice section, ridge_cursor h
         return false;
     ridge_skip(&header, opcode_base - 1u);
     for (text = ridge_read_text(&header); text.size > 0; text = ridge_read_text(&header))
-        redact_path(names, text, REDACT_END_DIRECTORY, place(section, text, to));
+        redact_path(names, text, REDACT_END_DIRECTORY, copy_of(section, text, to));
     for (text = ridge_read_text(&header); text.size > 0; text = ridge_read_text(&header)) {
-        redact_path(names, text, REDACT_END_FILE, place(section, text, to));
+        redact_path(names, text, REDACT_END_FILE, copy_of(section, text, to));
         ridge_read_uleb(&header); /* directory, time, size */
         ridge_read_uleb(&header);
         ridge_read_uleb(&header);
     }
     return !header.failed;
+}
+
+/* What is found by its looks may be missed between other bytes; known places are not. */
+static void redact_runs(redact_names *names, ridge_slice bytes, uint8_t *to)
+{
+    const ridge_slice copy = {to, bytes.size};
+
+    redact_paths_in_runs(names, bytes, to);
+    if (to != NULL)
+        redact_places(names, copy, to);
 }
 
 static void redact_line_table(redact_names *names, ridge_slice section, uint8_t *to)
@@ -74,7 +90,7 @@ static void redact_line_table(redact_names *names, ridge_slice section, uint8_t 
             header.end = header.position + header_length;
         if (cursor.failed || header.failed || version < 2 || version > 4 ||
             !redact_unit(names, section, header, version, to)) {
-            redact_paths_in_runs(names, section, to);
+            redact_runs(names, section, to);
             return;
         }
     }
@@ -86,6 +102,7 @@ void redact_cubin(redact_names *names, ridge_slice binary, uint8_t *to)
     ridge_cursor table;
     ridge_slice section_names = {NULL, 0};
     uint64_t table_offset;
+    uint64_t seen_bytes = 0;
     uint16_t section_count, names_index, i;
     bool ok = binary.size >= ELF_HEADER_BYTES && memcmp(binary.data, "\177ELF\2\1", 6) == 0;
 
@@ -97,7 +114,7 @@ void redact_cubin(redact_names *names, ridge_slice binary, uint8_t *to)
     table = ridge_cursor_of(
         ridge_slice_part(binary, table_offset, (uint64_t)section_count * ELF_SECTION_BYTES, &ok));
     if (!ok || section_count == 0) {
-        redact_paths_in_runs(names, binary, to);
+        redact_runs(names, binary, to);
         return;
     }
     if (names_index < section_count) {
@@ -126,9 +143,15 @@ void redact_cubin(redact_names *names, ridge_slice binary, uint8_t *to)
         if (!fits || type == SECTION_SYMBOLS || type == SECTION_RELA || type == SECTION_REL ||
             type == SECTION_NO_BITS || (flags & SECTION_IS_CODE) != 0)
             continue;
+        seen_bytes += section.size;
+        if (seen_bytes >
+            2 * (uint64_t)binary.size) { /* sections that overlap: one look is enough */
+            redact_runs(names, binary, to);
+            return;
+        }
         if (is_line_table(section_names, name_offset))
-            redact_line_table(names, section, place(binary, section, to));
+            redact_line_table(names, section, copy_of(binary, section, to));
         else
-            redact_paths_in_runs(names, section, place(binary, section, to));
+            redact_runs(names, section, copy_of(binary, section, to));
     }
 }

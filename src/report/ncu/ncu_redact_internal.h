@@ -31,10 +31,9 @@ typedef enum redact_kind {
 /* Text that must not stand anywhere. */
 typedef struct redact_name {
     redact_kind kind;
-    ridge_slice text;    /* borrowed from the report */
-    ridge_slice instead; /* of the same length; in the arena */
-    bool is_common;      /* a word of the report's own: it is left where it is mentioned */
-    uint32_t next;       /* in its bucket, plus 1; 0: the last */
+    ridge_slice text; /* borrowed from the report */
+    bool is_common;   /* a word of the report's own, or short: it is left where it is mentioned */
+    uint32_t next;    /* in its bucket, plus 1; 0: the last */
 } redact_name;
 
 /* One directory of a path, with what stands for it. */
@@ -76,8 +75,6 @@ bool redact_says_nothing(ridge_slice text);
 /* To be called when everything was learned, with texts of metric names: what stands there as a
  * word is common. */
 void redact_learn_common(redact_names *names, ridge_slice vocabulary);
-/* Fills what stands for each name. */
-void redact_names_finish(redact_names *names);
 
 /* All of these read from text and, with to not NULL, write what changes to the copy at to;
  * else they learn. */
@@ -91,7 +88,10 @@ void redact_paths_in_runs(redact_names *names, ridge_slice bytes, uint8_t *to);
 /* All of a cubin. What is no cubin is taken as binary data. */
 void redact_cubin(redact_names *names, ridge_slice binary, uint8_t *to);
 
-/* Replaces all names in size bytes at to; with to NULL only counts them. Returns their number. */
+/* Replaces all names, in the copy at to; with to NULL only counts them. Returns how many there
+ * were, when writing without those in paths. bytes may be the copy itself. */
 size_t redact_mentions(redact_names *names, ridge_slice bytes, uint8_t *to);
+/* The same with places only. */
+void redact_places(redact_names *names, ridge_slice bytes, uint8_t *to);
 
 #endif

@@ -32,9 +32,21 @@ static bool is_path_character(uint8_t c)
     return c > ' ' && c != 0x7f && memchr("\"'`<>|:;,()[]{}*?\\/", c, 19) == NULL;
 }
 
-static bool is_printable(uint8_t c)
+/* Size of the printable character at text, of which left bytes can be read; 0: there is none. */
+static size_t printable_size(const uint8_t *text, size_t left)
 {
-    return (c >= ' ' && c < 0x7f) || c >= 0x80 || c == '\t' || c == '\n' || c == '\r';
+    const uint8_t lead = text[0];
+    const size_t size = lead < 0x80 ? 1u : lead < 0xe0 ? 2u : lead < 0xf0 ? 3u : 4u;
+    size_t i;
+
+    if (lead < 0x80)
+        return (lead >= ' ' && lead != 0x7f) || lead == '\t' || lead == '\n' || lead == '\r';
+    if (lead < 0xc2 || lead > 0xf4 || size > left)
+        return 0;
+    for (i = 1; i < size; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return size;
 }
 
 static uint8_t lower(uint8_t c)
@@ -149,10 +161,13 @@ static void write_directory(const redact_names *names, ridge_slice text, uint8_t
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-static size_t bucket_of(const uint8_t *bytes)
+static size_t bucket_of(const uint8_t *bytes, size_t size)
 {
-    const uint32_t key = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
+    uint32_t key = 0;
+    size_t i;
 
+    for (i = 0; i < size && i < REDACT_NAME_LEAST_BYTES; i++)
+        key |= (uint32_t)bytes[i] << (8 * i);
     return (key * 2654435761u >> 12) & (REDACT_NAME_BUCKETS - 1); /* Knuth's hash */
 }
 
@@ -192,11 +207,11 @@ bool redact_says_nothing(ridge_slice text)
 
 static void add_name(redact_names *names, redact_kind kind, ridge_slice text)
 {
-    uint32_t *const bucket = text.size >= 3 ? &names->buckets[bucket_of(text.data)] : NULL;
+    uint32_t *const bucket = &names->buckets[bucket_of(text.data, text.size)];
     redact_name *name;
     uint32_t i;
 
-    if (bucket == NULL || names->too_many)
+    if (names->too_many)
         return;
     for (i = *bucket; i != 0; i = names->names[i - 1].next)
         if (equals(names->names[i - 1].text, text))
@@ -207,6 +222,7 @@ static void add_name(redact_names *names, redact_kind kind, ridge_slice text)
     }
     name = &names->names[names->name_count++];
     *name = (redact_name){.kind = kind, .text = text, .next = *bucket};
+    name->is_common = text.size < REDACT_NAME_LEAST_BYTES;
     *bucket = (uint32_t)names->name_count;
     names->kind_count[kind]++;
 }
@@ -249,7 +265,7 @@ static bool is_name_at(const redact_name *name, ridge_slice bytes, size_t at)
     after = at + name->text.size < bytes.size ? bytes.data[at + name->text.size] : 0;
     switch (name->kind) {
     case REDACT_PLACE:
-        return !is_path_character(before) && !is_path_character(after);
+        return !is_path_character(after);
     case REDACT_ADDRESS:
         return !is_word(before) && !is_word(after);
     default:
@@ -265,7 +281,7 @@ static bool is_name_at(const redact_name *name, ridge_slice bytes, size_t at)
 /* The name that stands at an offset; NULL: none. The longest one, when several do. */
 static redact_name *name_at(const redact_names *names, ridge_slice bytes, size_t at)
 {
-    uint32_t i = names->buckets[bucket_of(bytes.data + at)];
+    uint32_t i = names->buckets[bucket_of(bytes.data + at, REDACT_NAME_LEAST_BYTES)];
     redact_name *longest = NULL;
 
     for (; i != 0; i = names->names[i - 1].next) {
@@ -288,52 +304,6 @@ void redact_learn_common(redact_names *names, ridge_slice vocabulary)
         if (name != NULL && name->kind != REDACT_PLACE)
             name->is_common = true;
     }
-}
-
-void redact_names_finish(redact_names *names)
-{
-    size_t i;
-
-    for (i = 0; i < names->name_count && !names->out_of_memory; i++) {
-        redact_name *const name = &names->names[i];
-        char *const instead =
-            ridge_alloc_text(&names->arena, (const char *)name->text.data, name->text.size);
-
-        if (instead == NULL) {
-            names->out_of_memory = true;
-            return;
-        }
-        name->instead.data = (const uint8_t *)instead;
-        name->instead.size = name->text.size;
-        if (name->kind == REDACT_PLACE)
-            redact_path(names, name->text, REDACT_END_DIRECTORY, (uint8_t *)instead);
-        else
-            memset(instead, '_', name->text.size);
-    }
-    names->path_count = 0;
-}
-
-size_t redact_mentions(redact_names *names, ridge_slice bytes, uint8_t *to)
-{
-    size_t count = 0;
-    size_t at = 0;
-
-    if (names->name_count == 0)
-        return 0;
-    while (at + REDACT_NAME_LEAST_BYTES <= bytes.size) {
-        const redact_name *const name = name_at(names, bytes, at);
-
-        if (name == NULL) {
-            at++;
-            continue;
-        }
-        if (to != NULL)
-            memcpy(to + at, name->instead.data, name->instead.size);
-        names->found = name;
-        count++;
-        at += name->text.size;
-    }
-    return count;
 }
 
 /* -- paths ------------------------------------------------------------------------------------- */
@@ -386,24 +356,33 @@ static bool has_extension(ridge_slice part)
     return false;
 }
 
-static bool is_kept(const redact_names *names, const path_walk *path, redact_path_end end)
-{
-    if (path->is_drive || ridge_slice_is(path->part, ".") || ridge_slice_is(path->part, ".."))
-        return true;
-    if (!path->is_last || end == REDACT_END_DIRECTORY)
-        return false;
-    return end == REDACT_END_FILE ||
-           (has_extension(path->part) && find_directory(names, path->part) == NULL);
-}
-
-/* Directories that are the same on most machines. */
-static bool is_common_directory(ridge_slice part)
+/* Directories that are called so on most machines: they tell nothing and stay, so that headers of
+ * the toolkit can still be told from a user's own. */
+static bool is_public_directory(ridge_slice part)
 {
     static const char *const words[] = {
-        "usr", "lib",   "lib64", "bin",  "etc",  "proc", "dev",    "sys", "opt",   "tmp",  "var",
-        "mnt", "local", "home",  "root", "cuda", "run",  "nvidia", "src", "users", "data", NULL};
+        "usr",   "local",  "bin",     "lib",          "lib64",      "include",       "opt", "home",
+        "users", "tmp",    "var",     "src",          "cuda",       "targets",       "crt", "cub",
+        "cute",  "thrust", "cutlass", "x86_64-linux", "sbsa-linux", "aarch64-linux", NULL};
 
     return is_one_of(part, words);
+}
+
+static bool is_dots(ridge_slice part)
+{
+    return ridge_slice_is(part, ".") || ridge_slice_is(part, "..");
+}
+
+static bool is_kept(const redact_names *names, const path_walk *path, redact_path_end end)
+{
+    if (path->is_drive || is_dots(path->part))
+        return true;
+    if (path->is_last && end == REDACT_END_FILE)
+        return true;
+    if (find_directory(names, path->part) != NULL)
+        return false;
+    return is_public_directory(path->part) ||
+           (path->is_last && end == REDACT_END_GUESS && has_extension(path->part));
 }
 
 static bool is_system_directory(ridge_slice part)
@@ -425,18 +404,19 @@ static void learn_path(redact_names *names, ridge_slice text, redact_path_end en
     while (next_part(&path)) {
         const ridge_slice part = path.part;
 
-        if (path.is_drive)
+        if (path.is_drive || is_dots(part))
             continue;
-        if (is_home)
+        if (is_home) {
             redact_learn_name(names, REDACT_USER, part);
+            learn_directory(names, part);
+        }
         is_home = absolute && is_one_of(part, homes);
+        if (absolute && path.index == 0)
+            first = part;
         if (is_kept(names, &path, end))
             continue;
         learn_directory(names, part);
-        if (absolute && path.index == 0)
-            first = part;
-        if (absolute && path.index == 1 && first.data != NULL && !is_system_directory(first) &&
-            !(is_common_directory(first) && is_common_directory(part))) {
+        if (absolute && path.index == 1 && !is_system_directory(first)) {
             const ridge_slice place = {text.data, (size_t)(part.data + part.size - text.data)};
 
             add_name(names, REDACT_PLACE, place);
@@ -468,6 +448,18 @@ void redact_path(redact_names *names, ridge_slice text, redact_path_end end, uin
 
 /* -- paths in text ----------------------------------------------------------------------------- */
 
+/* In binary data any byte may stand before a path. */
+static bool begins_with_root(ridge_slice text, size_t at)
+{
+    static const char *const roots[] = {"home", "root", "users",   "tmp",       "var",
+                                        "usr",  "opt",  "scratch", "workspace", NULL};
+    ridge_slice part = {text.data + at + 1, 0};
+
+    while (at + 1 + part.size < text.size && part.size < 10 && is_letter(part.data[part.size]))
+        part.size++;
+    return at + 1 + part.size < text.size && part.data[part.size] == '/' && is_one_of(part, roots);
+}
+
 /* True when a path may start at an offset, as far as what stands before it tells. */
 static bool can_start(ridge_slice text, size_t at)
 {
@@ -476,6 +468,8 @@ static bool can_start(ridge_slice text, size_t at)
     if (before <= ' ' || memchr("\"'`=([{<,;:|>@&", before, 15) != NULL)
         return true;
     if (at >= 7 && memcmp(text.data + at - 7, "file://", 7) == 0)
+        return true;
+    if (begins_with_root(text, at))
         return true;
     return is_letter(before) && at >= 2 && text.data[at - 2] == '-'; /* -I/usr/include */
 }
@@ -536,7 +530,7 @@ static bool has_directory(ridge_slice text)
     return false;
 }
 
-void redact_paths_in(redact_names *names, ridge_slice text, uint8_t *to)
+static void paths_in(redact_names *names, ridge_slice text, size_t least_bytes, uint8_t *to)
 {
     size_t at = 0;
 
@@ -548,25 +542,84 @@ void redact_paths_in(redact_names *names, ridge_slice text, uint8_t *to)
             at++;
             continue;
         }
-        if (has_directory(path))
+        if (path.size >= least_bytes && has_directory(path))
             redact_path(names, path, REDACT_END_GUESS, to != NULL ? to + at : NULL);
         at = end;
     }
 }
 
+void redact_paths_in(redact_names *names, ridge_slice text, uint8_t *to)
+{
+    paths_in(names, text, 0, to);
+}
+
 void redact_paths_in_runs(redact_names *names, ridge_slice bytes, uint8_t *to)
 {
+    enum { LEAST_BYTES = 6 }; /* "/tmp/k"; in a megabyte of random bytes 0.03 look like it */
     size_t at = 0;
 
     while (at < bytes.size) {
         const size_t start = at;
         ridge_slice run;
+        size_t size;
 
-        while (at < bytes.size && is_printable(bytes.data[at]) && bytes.data[at] < 0x80)
-            at++;
+        while (at < bytes.size && (size = printable_size(bytes.data + at, bytes.size - at)) > 0)
+            at += size;
         run.data = bytes.data + start;
         run.size = at - start;
-        redact_paths_in(names, run, to != NULL ? to + start : NULL);
+        paths_in(names, run, LEAST_BYTES, to != NULL ? to + start : NULL);
         at++;
     }
+}
+
+/* -- names in text ----------------------------------------------------------------------------- */
+
+/* Rewrites the path that begins with a place; returns its end. */
+static size_t rewrite_place(redact_names *names, ridge_slice bytes, size_t at, uint8_t *to)
+{
+    const size_t end = bytes.data[at] == '/' ? posix_end(bytes, at) : windows_end(bytes, at + 2);
+    const ridge_slice path = {bytes.data + at, end - at};
+
+    if (to != NULL)
+        redact_path(names, path, REDACT_END_GUESS, to + at);
+    return end;
+}
+
+/* Returns the number of names; when writing, without those that were counted as paths. */
+static size_t replace_names(redact_names *names, ridge_slice bytes, bool places_only, uint8_t *to)
+{
+    size_t count = 0;
+    size_t at = 0;
+
+    if (names->name_count == 0)
+        return 0;
+    while (at + REDACT_NAME_LEAST_BYTES <= bytes.size) {
+        const redact_name *const name = name_at(names, bytes, at);
+
+        if (name == NULL || (places_only && name->kind != REDACT_PLACE)) {
+            at++;
+            continue;
+        }
+        names->found = name;
+        if (name->kind == REDACT_PLACE) {
+            at = rewrite_place(names, bytes, at, to);
+            count += to == NULL;
+            continue;
+        }
+        if (to != NULL)
+            memset(to + at, '_', name->text.size);
+        count++;
+        at += name->text.size;
+    }
+    return count;
+}
+
+size_t redact_mentions(redact_names *names, ridge_slice bytes, uint8_t *to)
+{
+    return replace_names(names, bytes, false, to);
+}
+
+void redact_places(redact_names *names, ridge_slice bytes, uint8_t *to)
+{
+    replace_names(names, bytes, true, to);
 }

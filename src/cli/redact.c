@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ridge redact: a report without host names, users, addresses, command line and paths.
+ *
+ * The new report is written beside its place and moved there when it is complete, so that a
+ * failure leaves nothing behind. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "options.h"
+#include "ridge/redact.h"
+
+static const char usage[] = "ridge redact [options] IN OUT";
+
+struct request {
+    const char *in, *out;
+    bool force, drop_sources;
+};
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static int write_error(const char *path, const char *what, int number)
+{
+    cli_message(path, "%s: %s", what, strerror(number));
+    return ridge_status_exit(RIDGE_ERR_IO);
+}
+
+/* Refuses what may not be written over. */
+static int check_target(const struct request *request)
+{
+    struct stat in, out;
+
+    if (stat(request->out, &out) != 0)
+        return CLI_DONE; /* does not exist, or opening it will say why not */
+    if (!S_ISREG(out.st_mode)) {
+        cli_message(request->out, "exists and is not a regular file");
+        return CLI_USAGE;
+    }
+    if (stat(request->in, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        return cli_usage_error("IN and OUT are the same file");
+    if (!request->force) {
+        cli_message(request->out, "exists; --force replaces it");
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}
+
+static bool write_all(int descriptor, const uint8_t *bytes, size_t size_bytes)
+{
+    while (size_bytes > 0) {
+        const ssize_t done = write(descriptor, bytes, size_bytes);
+
+        if (done < 0 && errno != EINTR)
+            return false;
+        if (done > 0) {
+            bytes += done;
+            size_bytes -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+/* Moves a file; without force only to where nothing stands yet. */
+static bool move(const char *from, const char *to, bool force)
+{
+    if (!force) {
+        if (link(from, to) == 0)
+            return unlink(from) == 0;
+        if (errno == EEXIST)
+            return false;
+        /* A file system without links: the check before has to do. */
+    }
+    return rename(from, to) == 0;
+}
+
+static int write_file(const struct request *request, const uint8_t *bytes, size_t size_bytes)
+{
+    const char *const path = request->out;
+    const size_t room = strlen(path) + sizeof(".XXXXXX");
+    char *const temporary = malloc(room);
+    const mode_t mask = umask(0);
+    int status = CLI_DONE;
+    int descriptor;
+
+    umask(mask);
+    if (temporary == NULL) {
+        cli_message(path, "out of memory");
+        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    snprintf(temporary, room, "%s.XXXXXX", path);
+    descriptor = mkstemp(temporary);
+    if (descriptor < 0) {
+        status = write_error(path, "cannot be written", errno);
+        free(temporary);
+        return status;
+    }
+    if (fchmod(descriptor, 0666 & ~mask) != 0 || !write_all(descriptor, bytes, size_bytes))
+        status = write_error(path, "cannot be written", errno);
+    if (close(descriptor) != 0 && status == CLI_DONE)
+        status = write_error(path, "cannot be written", errno);
+    if (status == CLI_DONE && !move(temporary, path, request->force))
+        status = write_error(path, "cannot be written", errno);
+    if (status != CLI_DONE)
+        unlink(temporary);
+    free(temporary);
+    return status;
+}
+
+/* -- saying what was done ---------------------------------------------------------------------- */
+
+static void print_json(const struct request *request, const ridge_redaction *summary,
+                       ridge_output *output)
+{
+    ridge_json *const json = ridge_json_create(output);
+
+    ridge_json_begin_object(json, NULL);
+    ridge_json_text(json, "schema", "ridge-redact/1");
+    ridge_json_text(json, "file", request->out);
+    ridge_json_count(json, "host_count", summary->host_count);
+    ridge_json_count(json, "user_count", summary->user_count);
+    ridge_json_count(json, "address_count", summary->address_count);
+    ridge_json_count(json, "command_line_count", summary->command_line_count);
+    ridge_json_count(json, "build_count", summary->build_count);
+    ridge_json_count(json, "setting_count", summary->setting_count);
+    ridge_json_count(json, "path_count", summary->path_count);
+    ridge_json_count(json, "mention_count", summary->mention_count);
+    ridge_json_count(json, "source_count", summary->source_count);
+    ridge_json_count(json, "kept_source_count", summary->kept_source_count);
+    ridge_json_count(json, "remaining_count", summary->remaining_count);
+    ridge_json_end_object(json);
+    ridge_json_free(json);
+}
+
+static void add_row(ridge_table *table, const char *what, size_t count, const char *instead)
+{
+    ridge_table_text(table, what);
+    ridge_table_count(table, count);
+    ridge_table_text(table, instead);
+}
+
+static void print_text(const struct request *request, const ridge_redaction *summary,
+                       ridge_output *output)
+{
+    static const ridge_column columns[] = {
+        {"removed", "Removed", RIDGE_UNIT_NONE, true},
+        {"count", "Count", RIDGE_UNIT_COUNT, false},
+        {"instead", "Instead", RIDGE_UNIT_NONE, true},
+    };
+    ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+
+    add_row(table, "host names", summary->host_count, "localhost");
+    add_row(table, "user names", summary->user_count, "underscores");
+    add_row(table, "addresses", summary->address_count, "nothing, or 127.0.0.1");
+    add_row(table, "command lines", summary->command_line_count, "ncu");
+    add_row(table, "system builds", summary->build_count, "nothing");
+    add_row(table, "settings", summary->setting_count, "nothing");
+    add_row(table, "paths", summary->path_count, "directories of the same length");
+    add_row(table, "mentions of names", summary->mention_count, "underscores");
+    if (request->drop_sources)
+        add_row(table, "source texts", summary->source_count, "nothing");
+    ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
+    ridge_table_free(table);
+    ridge_output_text(output, "\nKept: metrics, rules, code, names of kernels and files");
+    if (summary->kept_source_count > 0)
+        ridge_output_format(output, ", source text (%zu; see --drop-sources)",
+                            summary->kept_source_count);
+    ridge_output_text(output, "\n");
+}
+
+/* -- the command ------------------------------------------------------------------------------- */
+
+static int redact(const struct request *request, const struct cli_output *out)
+{
+    ridge_redaction summary;
+    ridge_output *output;
+    ridge_error err;
+    uint8_t *bytes;
+    size_t size_bytes;
+    int status = check_target(request);
+
+    if (status != CLI_DONE)
+        return status;
+    if (ridge_report_redact_file(request->in, request->drop_sources ? RIDGE_REDACT_DROP_SOURCES : 0,
+                                 &bytes, &size_bytes, &summary, &err) != RIDGE_OK)
+        return cli_fail(request->in, &err);
+    status = write_file(request, bytes, size_bytes);
+    ridge_redact_free(bytes);
+    if (status != CLI_DONE)
+        return status;
+    output = cli_open(out);
+    if (out->format == RIDGE_FORMAT_JSON)
+        print_json(request, &summary, output);
+    else
+        print_text(request, &summary, output);
+    status = cli_close(output, CLI_DONE);
+    if (status == CLI_DONE && summary.remaining_count > 0) {
+        cli_message(request->out,
+                    "'%s' and the like still stand at %zu places, in names of kernels or metrics",
+                    summary.remaining, summary.remaining_count);
+        status = CLI_NO;
+    }
+    return status;
+}
+
+int cmd_redact(int argc, char **argv)
+{
+    struct cli_output out = {0};
+    struct request request = {0};
+    const struct option options[] = {
+        OPT_FLAG('f', "force", &request.force, "replace OUT when it exists"),
+        OPT_FLAG(0, "drop-sources", &request.drop_sources, "leave out imported source text too"),
+        OPT_JSON(&out),
+        OPT_COMMON(&out),
+        OPT_END,
+    };
+    int status;
+
+    if (!options_parse(&argc, argv, usage, options, &status))
+        return status;
+    if (argc != 3)
+        return cli_usage_error("expected IN and OUT, got %d", argc - 1);
+    request.in = argv[1];
+    request.out = argv[2];
+    return redact(&request, &out);
+}

@@ -1,0 +1,1 @@
+ridge redact ../fuzz/corpus/redact/people.ncu-rep .

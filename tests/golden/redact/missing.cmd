@@ -1,0 +1,1 @@
+ridge redact no_such.ncu-rep out
