@@ -290,6 +290,17 @@ static ridge_gate_outcome gate_stall(struct facts *facts, struct verdict *verdic
 /* -- gate 5: in between ---------------------------------------------------------------------------
  */
 
+/* The tensor pipe among the units; NULL: the breakdown does not list it. */
+static const struct constituent *tensor_pipe(const struct facts *facts)
+{
+    size_t i;
+
+    for (i = 0; i < facts->compute_count; i++)
+        if (!facts->compute[i].is_symptom && facts->compute[i].wall == RIDGE_WALL_TENSOR)
+            return &facts->compute[i];
+    return NULL;
+}
+
 static ridge_gate_outcome gate_between(struct facts *facts, struct verdict *verdict,
                                        const char **reasoning)
 {
@@ -302,8 +313,7 @@ static ridge_gate_outcome gate_between(struct facts *facts, struct verdict *verd
     }
     useful = useful_instead(facts, top);
     if (useful == NULL && facts_is_matrix_kernel(facts))
-        for (useful = facts->compute; useful->is_symptom || useful->wall != RIDGE_WALL_TENSOR;)
-            useful++;
+        useful = tensor_pipe(facts);
     if (top->pct < BETWEEN_PCT && !(useful != NULL && facts_is_matrix_kernel(facts))) {
         *reasoning = facts_text(facts,
                                 "no unit is above %.0f %% (%s %.1f %%): latency, but the "
