@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Redaction of a native report: what it writes can be redacted again, and a name that is gone is
- * not found there. The first byte of the corpus files is that of a report; its flags come from the
- * size, so that both paths run. */
+ * Redaction of a native report: what it writes can be redacted again. Whether source text is dropped
+ * comes from the size of the input, so that both ways run. */
 #include <stdint.h>
 #include <stdlib.h>
 
