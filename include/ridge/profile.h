@@ -62,9 +62,12 @@ typedef enum ridge_profile_columns {
 
 typedef struct ridge_instruction {
     uint64_t pc;
-    uint32_t offset;              /* in the function's code */
-    ridge_sass sass;              /* zero, name NULL without a cubin */
-    const ridge_line *line;       /* innermost; NULL: none */
+    const ridge_function *function; /* that the code belongs to; NULL: no cubin */
+    uint32_t offset;                /* in the function's code; else from the first row */
+    ridge_sass sass;                /* zero, name NULL without a cubin */
+    const ridge_line *line;         /* innermost; NULL: none */
+    const ridge_line *lines;        /* of the function: what line and its inlined_at point into */
+    size_t line_count;
     uint64_t executed;            /* by warps */
     uint64_t threads, threads_on; /* executed by threads; predicated on */
     uint64_t samples, samples_not_issued;
@@ -81,11 +84,9 @@ typedef struct ridge_profile {
     unsigned columns;              /* of ridge_profile_columns */
     const ridge_instruction *rows; /* in order of pc */
     size_t row_count;
-    const ridge_function *function; /* NULL: no cubin */
+    const ridge_function *function; /* the kernel; NULL: no cubin, or a range of several */
     int sm;                         /* 90; 0: no cubin */
-    const ridge_line *lines;        /* what rows[].line points into */
-    size_t line_count;
-    ridge_instruction total; /* sums over the rows */
+    ridge_instruction total;        /* sums over the rows */
 } ridge_profile;
 
 ridge_status ridge_profile_create(const ridge_kernel *kernel, ridge_profile **out,

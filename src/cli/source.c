@@ -58,14 +58,15 @@ struct spot {
 };
 
 /* The line of the kernel itself that an inlined line was reached from; NULL: not inlined. */
-static const ridge_line *caller_of(const ridge_profile *profile, const ridge_line *line)
+static const ridge_line *caller_of(const ridge_instruction *row)
 {
+    const ridge_line *line = row->line;
     const ridge_line *caller = NULL;
     size_t steps = 0; /* a damaged table may go round */
 
-    while (line != NULL && line->inlined_at >= 0 &&
-           (size_t)line->inlined_at < profile->line_count && steps++ < profile->line_count) {
-        caller = &profile->lines[line->inlined_at];
+    while (line != NULL && line->inlined_at >= 0 && (size_t)line->inlined_at < row->line_count &&
+           steps++ < row->line_count) {
+        caller = &row->lines[line->inlined_at];
         line = caller;
     }
     return caller;
@@ -161,9 +162,8 @@ static size_t weigh_instructions(const ridge_profile *profile, int by, struct sp
 
         if (weight_of(&profile->rows[i], by) == 0)
             continue;
-        *spot = (struct spot){.sum = profile->rows[i],
-                              .first_row = i,
-                              .caller = caller_of(profile, profile->rows[i].line)};
+        *spot = (struct spot){
+            .sum = profile->rows[i], .first_row = i, .caller = caller_of(&profile->rows[i])};
         spot->weight = weight_of(&spot->sum, by);
         count++;
     }
@@ -188,10 +188,8 @@ static size_t weigh_lines(const ridge_profile *profile, int by, struct spot *spo
             add_row(&unknown, row, weight_of(row, by));
             continue;
         }
-        spots[row_count++] = (struct spot){.sum = *row,
-                                           .weight = weight_of(row, by),
-                                           .first_row = i,
-                                           .caller = caller_of(profile, row->line)};
+        spots[row_count++] = (struct spot){
+            .sum = *row, .weight = weight_of(row, by), .first_row = i, .caller = caller_of(row)};
     }
     qsort(spots, row_count, sizeof(*spots), by_line);
     for (i = 0; i < row_count; i++) {

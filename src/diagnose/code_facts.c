@@ -135,9 +135,9 @@ static void collect_opcodes(struct code_facts *code, const ridge_profile *profil
 }
 
 /* The count operand of DEPBAR.LE: how many groups may still be under way. Bits 38 to 43. */
-static unsigned depbar_count(const ridge_profile *profile, const ridge_instruction *row)
+static unsigned depbar_count(const ridge_instruction *row)
 {
-    const uint8_t *const word = profile->function->code + row->offset;
+    const uint8_t *const word = row->function->code + row->offset;
 
     return (unsigned)(word[4] >> 6 | (word[5] & 0xf) << 2);
 }
@@ -220,7 +220,7 @@ static void collect_async(struct code_facts *code, const ridge_profile *profile)
             const ridge_instruction *const row = &profile->rows[r];
 
             if (named(row, "DEPBAR") && row->executed > 0) {
-                if (depbar_count(profile, row) != 0)
+                if (depbar_count(row) != 0)
                     return; /* groups are left under way */
                 wait_for_all = true;
                 code->async_wait_row = r;

@@ -148,16 +148,15 @@ static const char *source_text(struct facts *facts, const char *path, uint32_t l
 
 /* The line of the caller's own code where an inlined function stands: what the reader wrote,
  * rather than a line of a header of the toolkit. */
-static const ridge_line *own_line(const struct facts *facts, const ridge_line *line)
+static const ridge_line *own_line(const ridge_instruction *row)
 {
-    const ridge_profile *const profile = facts->profile;
+    const ridge_line *line = row->line;
     size_t depth;
 
     for (depth = 0; line != NULL && line->inlined_at >= 0 && depth < 32; depth++) {
         if (strstr(line->file, "/include/") == NULL)
             break;
-        line = (size_t)line->inlined_at < profile->line_count ? &profile->lines[line->inlined_at]
-                                                              : NULL;
+        line = (size_t)line->inlined_at < row->line_count ? &row->lines[line->inlined_at] : NULL;
     }
     return line;
 }
@@ -166,7 +165,7 @@ static void fill_where(struct facts *facts, ridge_where *where, const struct pla
                        double total, const char *of)
 {
     const ridge_instruction *const row = place->hottest;
-    const ridge_line *const line = own_line(facts, row->line);
+    const ridge_line *const line = own_line(row);
 
     memset(where, 0, sizeof(*where));
     where->offset = row->offset;
@@ -177,8 +176,8 @@ static void fill_where(struct facts *facts, ridge_where *where, const struct pla
         where->file = facts_text(facts, "%s", line->file);
         where->line = line->line;
         where->source = source_text(facts, line->file, line->line);
-        if (line->inlined_at >= 0 && (size_t)line->inlined_at < facts->profile->line_count) {
-            const ridge_line *const caller = &facts->profile->lines[line->inlined_at];
+        if (line->inlined_at >= 0 && (size_t)line->inlined_at < row->line_count) {
+            const ridge_line *const caller = &row->lines[line->inlined_at];
 
             where->caller_file = facts_text(facts, "%s", caller->file);
             where->caller_line = caller->line;
@@ -197,7 +196,7 @@ static void fill_producer(struct facts *facts, ridge_where *where, const ridge_i
 
     if (producer >= profile->row_count)
         return;
-    line = own_line(facts, profile->rows[producer].line);
+    line = own_line(&profile->rows[producer]);
     where->producer_opcode = facts_text(facts, "%s", profile->rows[producer].sass.text);
     where->producer_offset = profile->rows[producer].offset;
     if (line != NULL && line->line > 0) {

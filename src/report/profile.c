@@ -317,53 +317,99 @@ static void fill_counters(struct profile *profile, const ridge_kernel *kernel)
     }
 }
 
-/* Opens the cubin and finds the kernel's function. A cubin that cannot be read is as none. */
+/* Opens the cubin and finds the kernel's function, which a range of several has not. A cubin that
+ * cannot be read is as none. */
 static ridge_status open_code(struct profile *profile, const ridge_kernel *kernel, ridge_error *err)
 {
     const ridge_module *const module = ridge_kernel_module(kernel);
     const char *const name = ridge_kernel_get_info(kernel)->mangled_name;
     ridge_status status;
 
-    if (module == NULL || module->binary == NULL || name == NULL)
+    if (module == NULL || module->binary == NULL)
         return RIDGE_OK;
     status = ridge_cubin_read(module->binary, module->binary_bytes, &profile->cubin, NULL);
     if (status == RIDGE_ERR_OUT_OF_MEMORY)
         return ridge_fail(err, status, "out of memory");
     if (status != RIDGE_OK)
         return RIDGE_OK;
-    profile->shown.function = ridge_cubin_function(profile->cubin, name);
     profile->shown.sm = ridge_cubin_sm(profile->cubin);
-    if (profile->shown.function == NULL)
-        return RIDGE_OK;
-    status = ridge_cubin_lines(profile->cubin, profile->shown.function, &profile->shown.lines,
-                               &profile->shown.line_count, NULL);
-    if (status == RIDGE_ERR_OUT_OF_MEMORY)
-        return ridge_fail(err, status, "out of memory");
+    if (name != NULL)
+        profile->shown.function = ridge_cubin_function(profile->cubin, name);
     return RIDGE_OK;
 }
 
-/* Decodes the instructions of the function's rows. */
-static void fill_code(struct profile *profile, uint64_t code_pc)
+/* The code that a run of rows belongs to. */
+struct code {
+    const ridge_function *function; /* NULL: not in the cubin */
+    uint64_t pc;                    /* where it was loaded */
+    const ridge_line *lines;
+    size_t line_count;
+};
+
+static bool code_holds(const struct code *code, uint64_t pc)
 {
-    const ridge_function *const function = profile->shown.function;
+    return code->function != NULL && pc >= code->pc && pc - code->pc < code->function->code_bytes &&
+           (pc - code->pc) % INSTRUCTION_BYTES == 0 &&
+           code->function->code_bytes - (pc - code->pc) >= INSTRUCTION_BYTES;
+}
+
+/* Finds the function of a program counter outside the kernel's own: one that was not inlined, or
+ * another kernel of a range. */
+static ridge_status find_code(struct profile *profile, const ridge_kernel *kernel, uint64_t pc,
+                              struct code *code)
+{
+    const char *name;
+
+    memset(code, 0, sizeof(*code));
+    if (!report_find_function(kernel, pc, &name, &code->pc))
+        return RIDGE_OK;
+    code->function = ridge_cubin_function(profile->cubin, name);
+    if (code->function == NULL)
+        return RIDGE_OK;
+    return ridge_cubin_lines(profile->cubin, code->function, &code->lines, &code->line_count,
+                             NULL) == RIDGE_ERR_OUT_OF_MEMORY
+               ? RIDGE_ERR_OUT_OF_MEMORY
+               : RIDGE_OK;
+}
+
+static void fill_row(struct profile *profile, ridge_instruction *row, const struct code *code)
+{
+    row->function = code->function;
+    row->offset = (uint32_t)(row->pc - code->pc);
+    ridge_sass_decode(code->function->code + row->offset, row->offset, profile->shown.sm,
+                      &row->sass);
+    row->lines = code->lines;
+    row->line_count = code->line_count;
+    row->line = ridge_line_find(code->lines, code->line_count, row->offset);
+    profile->shown.columns |= RIDGE_PROFILE_OPCODES;
+    if (code->line_count > 0)
+        profile->shown.columns |= RIDGE_PROFILE_LINES;
+}
+
+/* Decodes the instructions of all rows whose function is in the cubin. */
+static ridge_status fill_code(struct profile *profile, const ridge_kernel *kernel,
+                              uint64_t kernel_pc)
+{
+    struct code own = {profile->shown.function, kernel_pc, NULL, 0};
+    struct code other = {NULL, 0, NULL, 0};
     size_t i;
 
+    if (own.function != NULL && ridge_cubin_lines(profile->cubin, own.function, &own.lines,
+                                                  &own.line_count, NULL) == RIDGE_ERR_OUT_OF_MEMORY)
+        return RIDGE_ERR_OUT_OF_MEMORY;
     for (i = 0; i < profile->pc_count; i++) {
         ridge_instruction *const row = &profile->rows[i];
-        const uint64_t offset = row->pc - code_pc;
 
-        if (offset >= function->code_bytes || offset % INSTRUCTION_BYTES != 0 ||
-            function->code_bytes - offset < INSTRUCTION_BYTES) {
-            row->offset = UINT32_MAX;
+        if (code_holds(&own, row->pc)) {
+            fill_row(profile, row, &own);
             continue;
         }
-        row->offset = (uint32_t)offset;
-        ridge_sass_decode(function->code + offset, row->offset, profile->shown.sm, &row->sass);
-        row->line = ridge_line_find(profile->shown.lines, profile->shown.line_count, row->offset);
+        if (!code_holds(&other, row->pc) && find_code(profile, kernel, row->pc, &other) != RIDGE_OK)
+            return RIDGE_ERR_OUT_OF_MEMORY;
+        if (code_holds(&other, row->pc))
+            fill_row(profile, row, &other);
     }
-    profile->shown.columns |= RIDGE_PROFILE_OPCODES;
-    if (profile->shown.line_count > 0)
-        profile->shown.columns |= RIDGE_PROFILE_LINES;
+    return RIDGE_OK;
 }
 
 static void add_up(struct profile *profile)
@@ -392,6 +438,22 @@ static void add_up(struct profile *profile)
     }
 }
 
+/* The row of a program counter; row_count: none. */
+static size_t row_at(const ridge_profile *profile, uint64_t pc)
+{
+    size_t first = 0, last = profile->row_count;
+
+    while (first < last) {
+        const size_t middle = first + (last - first) / 2;
+
+        if (profile->rows[middle].pc < pc)
+            first = middle + 1;
+        else
+            last = middle;
+    }
+    return first < profile->row_count && profile->rows[first].pc == pc ? first : profile->row_count;
+}
+
 ridge_status ridge_profile_create(const ridge_kernel *kernel, ridge_profile **out, ridge_error *err)
 {
     struct profile *const profile = ridge_calloc(1, sizeof(*profile));
@@ -413,14 +475,13 @@ ridge_status ridge_profile_create(const ridge_kernel *kernel, ridge_profile **ou
     profile->rows = ridge_calloc(profile->pc_count, sizeof(profile->rows[0]));
     if (profile->rows == NULL)
         goto out;
-    for (i = 0; i < profile->pc_count; i++)
+    for (i = 0; i < profile->pc_count; i++) {
         profile->rows[i].pc = profile->pcs[i];
+        profile->rows[i].offset = (uint32_t)(profile->pcs[i] - profile->pcs[0]);
+    }
     fill_counters(profile, kernel);
-    if (profile->shown.function != NULL)
-        fill_code(profile, code_pc);
-    else
-        for (i = 0; i < profile->pc_count; i++)
-            profile->rows[i].offset = (uint32_t)(profile->pcs[i] - profile->pcs[0]);
+    if (profile->cubin != NULL && fill_code(profile, kernel, code_pc) != RIDGE_OK)
+        goto out;
     add_up(profile);
     profile->shown.rows = profile->rows;
     profile->shown.row_count = profile->pc_count;
@@ -449,19 +510,20 @@ void ridge_profile_free(ridge_profile *shown)
 
 size_t ridge_profile_producer(const ridge_profile *profile, size_t index)
 {
-    const ridge_function *const function = profile->function;
     const ridge_instruction *row;
-    size_t producer;
+    size_t own, producer;
 
-    if (function == NULL || index >= profile->row_count)
+    if (index >= profile->row_count || profile->rows[index].function == NULL)
         return profile->row_count;
     row = &profile->rows[index];
-    if (row->offset >= function->code_bytes)
+    own = row->offset / INSTRUCTION_BYTES;
+    producer =
+        ridge_sass_producer(row->function->code, row->function->code_bytes, profile->sm, own);
+    if (producer >= row->function->code_bytes / INSTRUCTION_BYTES)
         return profile->row_count;
-    producer = ridge_sass_producer(function->code, function->code_bytes, profile->sm,
-                                   row->offset / INSTRUCTION_BYTES);
-    if (producer >= function->code_bytes / INSTRUCTION_BYTES)
-        return profile->row_count;
-    /* Rows of the function are consecutive. */
-    return index - row->offset / INSTRUCTION_BYTES + producer;
+    if (producer <= own && own - producer <= index &&
+        profile->rows[index - (own - producer)].pc ==
+            row->pc - (own - producer) * INSTRUCTION_BYTES)
+        return index - (own - producer); /* rows of a kernel are consecutive */
+    return row_at(profile, row->pc - row->offset + producer * INSTRUCTION_BYTES);
 }

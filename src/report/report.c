@@ -318,9 +318,10 @@ void report_finish_kernel(ridge_kernel *kernel)
     info->sm_count =
         small_number(kernel, "device__attribute_multiprocessor_count",
                      small_number(kernel, "launch__sm_count", report->device_sm_count));
-    if (info->grid[0] == 0)
+    /* Of several kernels these metrics give the largest extent on each axis. */
+    if (info->kind == RIDGE_RESULT_KERNEL && info->grid[0] == 0)
         fill_extent(kernel, "grid", info->grid);
-    if (info->block[0] == 0)
+    if (info->kind == RIDGE_RESULT_KERNEL && info->block[0] == 0)
         fill_extent(kernel, "block", info->block);
     if (ridge_kernel_number(kernel, "gpu__time_duration.sum", &value) ||
         ridge_kernel_number(kernel, "gpu__time_duration.avg", &value))
@@ -553,6 +554,23 @@ const ridge_module *ridge_kernel_module(const ridge_kernel *kernel)
     const struct report_module *const module = module_of(kernel);
 
     return module != NULL ? &module->shown : NULL;
+}
+
+bool report_find_function(const ridge_kernel *kernel, uint64_t pc, const char **name,
+                          uint64_t *address)
+{
+    const struct report_module *const module = module_of(kernel);
+    bool found = false;
+    size_t i;
+
+    for (i = 0; module != NULL && i < module->address_count; i++)
+        if (module->addresses[i].address <= pc &&
+            (!found || module->addresses[i].address > *address)) {
+            *name = module->addresses[i].function;
+            *address = module->addresses[i].address;
+            found = true;
+        }
+    return found;
 }
 
 /* The program counters at which the functions of a launch start; the kernel's own comes first. */

@@ -94,6 +94,9 @@ bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_
 /* The latest module of a reference; SIZE_MAX: none. References are unique in a process only, so a
  * result belongs to the latest one before it. */
 size_t report_find_module(const ridge_report *report, uint64_t reference);
+/* The function of the kernel's module that was loaded nearest below a program counter. */
+bool report_find_function(const ridge_kernel *kernel, uint64_t pc, const char **name,
+                          uint64_t *address);
 /* Fills info from the metrics where the result itself does not say (device, duration). To be
  * called when all metrics of the kernel were added. */
 void report_finish_kernel(ridge_kernel *kernel);

@@ -19,19 +19,38 @@ enum ncu_block_header_field {
     NCU_BLOCK_GRAPHS = 9
 };
 
+/* Fields of the results; those that all kinds have stand under other numbers in each. */
 enum ncu_result_field {
-    NCU_RESULT_MANGLED_NAME = 5,
-    NCU_RESULT_FUNCTION_NAME = 6,
-    NCU_RESULT_DEMANGLED_NAME = 7,
-    NCU_RESULT_GRID = 10,
-    NCU_RESULT_BLOCK = 11,
-    NCU_RESULT_METRIC = 13,
-    NCU_RESULT_SOURCE = 15,
-    NCU_RESULT_RULE = 19,
-    NCU_RESULT_CONTEXT = 22,
-    NCU_RESULT_STREAM = 23,
-    NCU_RESULT_CLOCKS = 25,
-    NCU_RESULT_RENAMED = 31
+    NCU_KERNEL_METRIC = 13,
+    NCU_KERNEL_SOURCE = 15,
+    NCU_KERNEL_SECTION = 17,
+    NCU_KERNEL_RULE = 19,
+    NCU_KERNEL_CONTEXT = 22,
+    NCU_KERNEL_STREAM = 23,
+    NCU_KERNEL_CLOCKS = 25,
+    NCU_RANGE_METRIC = 4,
+    NCU_RANGE_SECTION = 7,
+    NCU_RANGE_CONTEXT = 11,
+    NCU_RANGE_CLOCKS = 12,
+    NCU_RANGE_SOURCE = 15,
+    NCU_RANGE_RULE = 20,
+    NCU_GRAPH_METRIC = 4,
+    NCU_GRAPH_SECTION = 7,
+    NCU_GRAPH_CONTEXT = 11,
+    NCU_GRAPH_STREAM = 12,
+    NCU_GRAPH_CLOCKS = 13,
+    NCU_GRAPH_SOURCE = 17,
+    NCU_GRAPH_RULE = 22
+};
+
+/* Fields that only a kernel's result has. */
+enum ncu_kernel_field {
+    NCU_KERNEL_MANGLED_NAME = 5,
+    NCU_KERNEL_FUNCTION_NAME = 6,
+    NCU_KERNEL_DEMANGLED_NAME = 7,
+    NCU_KERNEL_GRID = 10,
+    NCU_KERNEL_BLOCK = 11,
+    NCU_KERNEL_RENAMED = 31
 };
 
 enum ncu_metric_field { NCU_METRIC_NAME = 1, NCU_METRIC_VALUE = 2, NCU_METRIC_INSTANCE = 3 };

@@ -106,19 +106,33 @@ static const struct field_rule rule_result_rules[] = {
 };
 
 static const struct field_rule result_rules[] = {
-    {NCU_RESULT_MANGLED_NAME, KEEP},
-    {NCU_RESULT_FUNCTION_NAME, KEEP},
-    {NCU_RESULT_DEMANGLED_NAME, KEEP},
-    {NCU_RESULT_METRIC, KEEP},
-    {NCU_RESULT_SOURCE, KEEP},
-    {17, MENTIONS}, /* definitions of sections: "/L1/TEX" is no path */
-    {NCU_RESULT_RULE, INTO, rule_result_rules},
-    {NCU_RESULT_RENAMED, KEEP},
+    {NCU_KERNEL_MANGLED_NAME, KEEP},
+    {NCU_KERNEL_FUNCTION_NAME, KEEP},
+    {NCU_KERNEL_DEMANGLED_NAME, KEEP},
+    {NCU_KERNEL_METRIC, KEEP},
+    {NCU_KERNEL_SOURCE, KEEP},
+    {NCU_KERNEL_SECTION, MENTIONS}, /* definitions: "/L1/TEX" is no path */
+    {NCU_KERNEL_RULE, INTO, rule_result_rules},
+    {NCU_KERNEL_RENAMED, KEEP},
     {0, SCRUB},
 };
 
-/* Ranges, command lists and graphs: their fields are known too little. */
-static const struct field_rule other_result_rules[] = {{0, SCRUB}};
+static const struct field_rule range_rules[] = {
+    {NCU_RANGE_METRIC, KEEP},
+    {NCU_RANGE_SECTION, MENTIONS},
+    {NCU_RANGE_RULE, INTO, rule_result_rules},
+    {0, SCRUB},
+};
+
+static const struct field_rule graph_rules[] = {
+    {NCU_GRAPH_METRIC, KEEP},
+    {NCU_GRAPH_SECTION, MENTIONS},
+    {NCU_GRAPH_RULE, INTO, rule_result_rules},
+    {0, SCRUB},
+};
+
+/* No report with a command list was seen. */
+static const struct field_rule command_list_rules[] = {{0, SCRUB}};
 
 struct redactor {
     redact_names names;
@@ -491,9 +505,9 @@ static const struct {
 } kinds[KINDS] = {
     {NCU_BLOCK_SOURCES, "source", source_rules},
     {NCU_BLOCK_RESULTS, "kernel result", result_rules},
-    {NCU_BLOCK_RANGES, "range result", other_result_rules},
-    {NCU_BLOCK_COMMAND_LISTS, "command list result", other_result_rules},
-    {NCU_BLOCK_GRAPHS, "graph result", other_result_rules},
+    {NCU_BLOCK_RANGES, "range result", range_rules},
+    {NCU_BLOCK_COMMAND_LISTS, "command list result", command_list_rules},
+    {NCU_BLOCK_GRAPHS, "graph result", graph_rules},
 };
 
 static void put_u32(struct redactor *redactor, size_t at, size_t value)

@@ -3,11 +3,11 @@
  * Results of a native report: one kernel launch, range, command list or graph, with its metrics.
  * Metrics keep a slice of the file; their instances are decoded when somebody asks.
  *
- * Kernel results are known field by field. The other three kinds carry the same metric messages,
- * under a field number that docs/formats/ncu-rep.md derives; find_metric_field() finds it. */
+ * The four kinds hold the same parts under numbers of their own: result_fields[]. */
 #include <math.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/ncu/ncu_internal.h"
 
 void ncu_value_read(ridge_slice message, ridge_value *out)
@@ -201,70 +201,89 @@ static int read_clocks(ridge_slice message)
     return locked;
 }
 
-/* Names, launch and links of a kernel result: every field but the metrics. */
+/* By ridge_result_kind. Ranges and graphs as ncu 2025.3 writes them; the numbers of a command list
+ * are not known, find_metric_field() finds its metrics. */
+static const struct result_fields {
+    const char *name;                                       /* of the kind */
+    uint32_t metric, context, stream, clocks, source, rule; /* 0: none */
+} result_fields[] = {
+    {"kernel", NCU_KERNEL_METRIC, NCU_KERNEL_CONTEXT, NCU_KERNEL_STREAM, NCU_KERNEL_CLOCKS,
+     NCU_KERNEL_SOURCE, NCU_KERNEL_RULE},
+    {"range", NCU_RANGE_METRIC, NCU_RANGE_CONTEXT, 0, NCU_RANGE_CLOCKS, NCU_RANGE_SOURCE,
+     NCU_RANGE_RULE},
+    {"command list", 0, 0, 0, 0, 0, 0},
+    {"graph", NCU_GRAPH_METRIC, NCU_GRAPH_CONTEXT, NCU_GRAPH_STREAM, NCU_GRAPH_CLOCKS,
+     NCU_GRAPH_SOURCE, NCU_GRAPH_RULE},
+};
+
+/* The module that the result ran from: a kernel wraps the reference, the others do not. */
+static void read_source(ridge_kernel *kernel, const ridge_field *field)
+{
+    ridge_cursor cursor = ridge_cursor_of(field->bytes);
+    ridge_field part = *field;
+    bool found = field->wire == RIDGE_WIRE_VARINT;
+
+    while (!found && field->wire == RIDGE_WIRE_BYTES && ridge_field_next(&cursor, &part))
+        found = part.number == 1 && part.wire == RIDGE_WIRE_VARINT;
+    if (!found || kernel->has_module)
+        return;
+    kernel->has_module = true;
+    kernel->module_reference = part.value;
+    kernel->module_index = report_find_module(kernel->report, part.value);
+}
+
+/* What all kinds have but the metrics. */
+static bool read_common_field(ridge_kernel *kernel, const ridge_field *field)
+{
+    const struct result_fields *const fields = &result_fields[kernel->info.kind];
+    ridge_kernel_info *const info = &kernel->info;
+
+    if (field->number == fields->context && field->wire == RIDGE_WIRE_VARINT)
+        info->context_id = field->value;
+    else if (field->number == fields->stream && field->wire == RIDGE_WIRE_VARINT)
+        info->stream_id = field->value;
+    else if (field->number == fields->clocks && field->wire == RIDGE_WIRE_BYTES)
+        info->clocks_locked = read_clocks(field->bytes);
+    else if (field->number == fields->source)
+        read_source(kernel, field);
+    else if (field->number == fields->rule && field->wire == RIDGE_WIRE_BYTES) {
+        if (!report_grow(&kernel->report->arena, &kernel->rules, info->rule_count,
+                         &kernel->rule_capacity, sizeof(kernel->rules[0])))
+            return false;
+        return read_rule(kernel->report, field->bytes, &kernel->rules[info->rule_count++]);
+    }
+    return true;
+}
+
+/* Names and launch of a kernel. */
 static bool read_kernel_field(ridge_kernel *kernel, const ridge_field *field)
 {
-    ridge_report *const report = kernel->report;
     ridge_kernel_info *const info = &kernel->info;
     const char **text = NULL;
 
-    if (field->wire == RIDGE_WIRE_VARINT) {
-        if (field->number == NCU_RESULT_CONTEXT)
-            info->context_id = field->value;
-        else if (field->number == NCU_RESULT_STREAM)
-            info->stream_id = field->value;
-        return true;
-    }
     if (field->wire != RIDGE_WIRE_BYTES)
         return true;
     switch (field->number) {
-    case NCU_RESULT_MANGLED_NAME:
+    case NCU_KERNEL_MANGLED_NAME:
         text = &info->mangled_name;
         break;
-    case NCU_RESULT_FUNCTION_NAME:
+    case NCU_KERNEL_FUNCTION_NAME:
         text = &info->name;
         break;
-    case NCU_RESULT_DEMANGLED_NAME:
-    case NCU_RESULT_RENAMED:
+    case NCU_KERNEL_DEMANGLED_NAME:
+    case NCU_KERNEL_RENAMED:
         text = &info->demangled_name;
         break;
-    case NCU_RESULT_GRID:
+    case NCU_KERNEL_GRID:
         read_extent(field->bytes, info->grid);
         break;
-    case NCU_RESULT_BLOCK:
+    case NCU_KERNEL_BLOCK:
         read_extent(field->bytes, info->block);
         break;
-    case NCU_RESULT_CLOCKS:
-        info->clocks_locked = read_clocks(field->bytes);
-        break;
-    case NCU_RESULT_SOURCE: {
-        ridge_cursor cursor = ridge_cursor_of(field->bytes);
-        ridge_field part;
-
-        while (ridge_field_next(&cursor, &part))
-            if (part.number == 1 && part.wire == RIDGE_WIRE_VARINT) {
-                kernel->module_reference = part.value;
-                kernel->has_module = true;
-                kernel->module_index = report_find_module(report, part.value);
-            }
-        break;
-    }
-    case NCU_RESULT_RULE:
-        if (!report_grow(&report->arena, &kernel->rules, info->rule_count, &kernel->rule_capacity,
-                         sizeof(kernel->rules[0])))
-            return false;
-        return read_rule(report, field->bytes, &kernel->rules[info->rule_count++]);
     default:
         break;
     }
-    if (text != NULL && field->bytes.size > 0) {
-        const char *const copy = report_copy(report, field->bytes);
-
-        if (copy == NULL)
-            return false;
-        *text = copy;
-    }
-    return true;
+    return text == NULL || text_field(kernel->report, field, text);
 }
 
 /* True when a message looks like a metric: a name id in the table, then a value or instances. */
@@ -283,14 +302,14 @@ static bool looks_like_metric(const ridge_report *report, ridge_slice message)
     return !cursor.failed && has_name && has_value;
 }
 
-/* The number of the field that holds most metrics; NCU_RESULT_METRIC when none does. */
+/* The number of the field that holds most metrics. */
 static uint32_t find_metric_field(const ridge_report *report, ridge_slice message)
 {
     enum { FIELDS = 64 };
     size_t count[FIELDS] = {0};
     ridge_cursor cursor = ridge_cursor_of(message);
     ridge_field field;
-    uint32_t best = NCU_RESULT_METRIC;
+    uint32_t best = 0;
     uint32_t i;
 
     while (ridge_field_next(&cursor, &field))
@@ -303,12 +322,44 @@ static uint32_t find_metric_field(const ridge_report *report, ridge_slice messag
     return best;
 }
 
-static const char *const kind_name[] = {"kernel", "range", "command list", "graph"};
+/* "range: scale, reverse and 2 more": what is not one kernel has no name of its own. */
+static bool name_result(ridge_kernel *kernel)
+{
+    enum { SHOWN = 3 };
+    ridge_metric metric;
+    ridge_instances instances;
+    ridge_instance instance;
+    ridge_text text;
+    size_t count = 0;
+    bool enough_memory;
+
+    ridge_text_init(&text);
+    ridge_text_add(&text, result_fields[kernel->info.kind].name);
+    if (ridge_kernel_metric(kernel, "launch__kernel_name", &metric)) {
+        instances = ridge_instances_of(&metric);
+        while (ridge_instances_next(&instances, &instance)) {
+            if (instance.value.kind != RIDGE_VALUE_TEXT || instance.value.text_length == 0)
+                continue;
+            if (count < SHOWN) {
+                ridge_text_add(&text, count == 0 ? ": " : ", ");
+                ridge_text_add_bytes(&text, instance.value.text, instance.value.text_length);
+            }
+            count++;
+        }
+        if (count > SHOWN)
+            ridge_text_format(&text, " and %zu more", count - SHOWN);
+    }
+    kernel->info.name = ridge_alloc_text(&kernel->report->arena, text.data, text.length);
+    enough_memory = !text.failed && kernel->info.name != NULL;
+    ridge_text_release(&text);
+    return enough_memory;
+}
 
 bool ncu_result_read(ridge_report *report, ridge_slice message, ridge_result_kind kind)
 {
-    const uint32_t metric_field = kind == RIDGE_RESULT_KERNEL ? (uint32_t)NCU_RESULT_METRIC
-                                                              : find_metric_field(report, message);
+    const uint32_t metric_field = result_fields[kind].metric != 0
+                                      ? result_fields[kind].metric
+                                      : find_metric_field(report, message);
     const size_t offset = ncu_offset(report, message);
     ridge_cursor cursor = ridge_cursor_of(message);
     ridge_field field;
@@ -319,24 +370,25 @@ bool ncu_result_read(ridge_report *report, ridge_slice message, ridge_result_kin
     if (!enough_memory)
         return false;
     kernel->info.kind = kind;
-    if (kind != RIDGE_RESULT_KERNEL)
-        kernel->info.name = kind_name[kind];
     while (enough_memory && ridge_field_next(&cursor, &field)) {
         if (field.number == metric_field && field.wire == RIDGE_WIRE_BYTES) {
             const enum outcome outcome = add_metric(kernel, field.bytes, &unknown_names);
 
             malformed += outcome == MALFORMED;
             enough_memory = outcome != OUT_OF_MEMORY;
-        } else if (kind == RIDGE_RESULT_KERNEL) {
-            enough_memory = read_kernel_field(kernel, &field);
+            continue;
         }
+        enough_memory = read_common_field(kernel, &field) &&
+                        (kind != RIDGE_RESULT_KERNEL || read_kernel_field(kernel, &field));
     }
     if (cursor.failed) {
         report_damage(report, "offset %zu: the %s result is malformed, left out", offset,
-                      kind_name[kind]);
+                      result_fields[kind].name);
         report->kernel_count--;
         return enough_memory;
     }
+    if (enough_memory && kind != RIDGE_RESULT_KERNEL)
+        enough_memory = name_result(kernel);
     if (unknown_names > 0)
         report_damage(report,
                       "offset %zu: %zu metrics refer to a name beyond the %zu in the string table",
