@@ -196,6 +196,26 @@ static bool add_metric_pcs(struct profile *profile, uint64_t code_pc, const ridg
     return true;
 }
 
+/* All reasons have the same instances, so one of those that are always collected is enough; else
+ * each reason is looked at. */
+static bool add_stall_pcs(struct profile *profile, const ridge_kernel *kernel, uint64_t code_pc)
+{
+    const size_t metric_count = ridge_kernel_get_info(kernel)->metric_count;
+    ridge_metric metric;
+    ridge_stall stall;
+    bool not_issued;
+    size_t i;
+
+    if (ridge_kernel_metric(kernel, STALL_PREFIX "selected", &metric) && metric.instance_count > 0)
+        return add_metric_pcs(profile, code_pc, &metric);
+    for (i = 0; i < metric_count; i++)
+        if (ridge_kernel_metric_at(kernel, i, &metric) && metric.instance_count > 0 &&
+            find_stall(metric.name, &stall, &not_issued) &&
+            !add_metric_pcs(profile, code_pc, &metric))
+            return false;
+    return true;
+}
+
 /* Collects every program counter, sorted and once each. */
 static bool collect_pcs(struct profile *profile, const ridge_kernel *kernel, uint64_t code_pc)
 {
@@ -211,9 +231,7 @@ static bool collect_pcs(struct profile *profile, const ridge_kernel *kernel, uin
         if (find_counter(kernel, &counters[i], &metric) &&
             !add_metric_pcs(profile, code_pc, &metric))
             return false;
-    /* All stall metrics have the same instances: one of them is enough. */
-    if (ridge_kernel_metric(kernel, STALL_PREFIX "selected", &metric) &&
-        !add_metric_pcs(profile, code_pc, &metric))
+    if (!add_stall_pcs(profile, kernel, code_pc))
         return false;
     if (profile->pc_count == 0)
         return true;
@@ -232,6 +250,8 @@ static ridge_instruction *row_of(struct profile *profile, uint64_t pc, size_t *h
 
     if (*hint + 1 < profile->pc_count && profile->pcs[*hint + 1] == pc)
         return &profile->rows[++*hint];
+    if (profile->pc_count == 0)
+        return NULL;
     found = bsearch(&pc, profile->pcs, profile->pc_count, sizeof(pc), compare_pcs);
     if (found == NULL)
         return NULL;
