@@ -211,7 +211,7 @@ static void write_metric(wire *result, const build_metric *metric, uint32_t fiel
     wire_message(result, field, &message);
 }
 
-static void write_rule(wire *result, const build_rule *rule)
+static void write_rule(wire *result, uint32_t field, const build_rule *rule)
 {
     wire message = {NULL, 0, 0}, body = {NULL, 0, 0}, item = {NULL, 0, 0}, text = {NULL, 0, 0};
 
@@ -232,7 +232,7 @@ static void write_rule(wire *result, const build_rule *rule)
     }
     wire_message(&message, 3, &body);
     wire_text(&message, 4, rule->section);
-    wire_message(result, 19, &message);
+    wire_message(result, field, &message);
 }
 
 static void write_extent(wire *result, uint32_t field, const uint64_t extent[3])
@@ -247,8 +247,19 @@ static void write_extent(wire *result, uint32_t field, const uint64_t extent[3])
     wire_message(result, field, &message);
 }
 
+/* By ridge_result_kind; 0: has no such part. */
+static const struct result_fields {
+    uint32_t metric, source, rule, context, stream, clocks;
+} result_fields[] = {
+    [RIDGE_RESULT_KERNEL] = {13, 15, 19, 22, 23, 25},
+    [RIDGE_RESULT_RANGE] = {4, 15, 20, 11, 0, 12},
+    [RIDGE_RESULT_COMMAND_LIST] = {9, 0, 0, 0, 0, 0}, /* none was seen: metrics are found */
+    [RIDGE_RESULT_GRAPH] = {4, 17, 22, 11, 12, 13},
+};
+
 static wire result_message(const build_result *result, struct names *names)
 {
+    const struct result_fields *const fields = &result_fields[result->kind];
     wire message = {NULL, 0, 0}, part = {NULL, 0, 0};
     size_t i;
 
@@ -258,26 +269,25 @@ static wire result_message(const build_result *result, struct names *names)
         wire_text(&message, 7, result->demangled);
         write_extent(&message, 10, result->grid);
         write_extent(&message, 11, result->block);
+        wire_text(&message, 31, result->renamed);
     }
     for (i = 0; i < result->metric_count; i++)
-        write_metric(&message, &result->metrics[i],
-                     result->metric_field > 0 ? result->metric_field : 13, names);
-    if (result->kind != RIDGE_RESULT_KERNEL)
-        return message;
-    if (result->module > 0) {
+        write_metric(&message, &result->metrics[i], fields->metric, names);
+    if (result->module > 0 && fields->source > 0) {
         wire_varint(&part, 1, result->module);
-        wire_message(&message, 15, &part);
+        wire_message(&message, fields->source, &part);
     }
-    for (i = 0; i < result->rule_count; i++)
-        write_rule(&message, &result->rules[i]);
-    wire_varint(&message, 22, result->context_id);
-    wire_varint(&message, 23, result->stream_id);
-    if (result->clocks != 0) {
+    for (i = 0; i < result->rule_count && fields->rule > 0; i++)
+        write_rule(&message, fields->rule, &result->rules[i]);
+    if (fields->context > 0)
+        wire_varint(&message, fields->context, result->context_id);
+    if (fields->stream > 0)
+        wire_varint(&message, fields->stream, result->stream_id);
+    if (result->clocks != 0 && fields->clocks > 0) {
         wire_varint(&part, 1, 1);
         wire_varint(&part, 2, result->clocks == 1);
-        wire_message(&message, 25, &part);
+        wire_message(&message, fields->clocks, &part);
     }
-    wire_text(&message, 31, result->renamed);
     return message;
 }
 

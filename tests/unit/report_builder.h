@@ -102,7 +102,6 @@ typedef struct build_result {
     size_t metric_count;
     const build_rule *rules;
     size_t rule_count;
-    uint32_t metric_field; /* 0: that of kernel results */
 } build_result;
 
 typedef struct build_source {

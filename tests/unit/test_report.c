@@ -427,19 +427,19 @@ static void names_of_a_kernel(void **state)
 static struct kind_case {
     const char *name; /* of the result */
     ridge_result_kind kind;
-    uint32_t metric_field;
+    bool has_parts; /* module, rules, clocks and context are known */
+    bool has_stream;
 } kind_cases[] = {
-    {"range", RIDGE_RESULT_RANGE, 5},
-    {"range", RIDGE_RESULT_RANGE, 13},
-    {"command list", RIDGE_RESULT_COMMAND_LIST, 8},
-    {"graph", RIDGE_RESULT_GRAPH, 10},
-    {"graph", RIDGE_RESULT_GRAPH, 63},
+    {"range", RIDGE_RESULT_RANGE, true, false},
+    {"command list", RIDGE_RESULT_COMMAND_LIST, false, false},
+    {"graph", RIDGE_RESULT_GRAPH, true, true},
 };
 
-/* The number of the field with metrics is not known for these: it is the one that looks so. */
 static void reads_other_results(void **state)
 {
     const struct kind_case *const test = *state;
+    static const build_source source = {.reference = 1, .binary = "x", .binary_bytes = 1};
+    static const build_rule rule = {"Id", "Name", "Section", "Title", "Message", 1, 50, false};
     static const build_metric metrics[] = {
         {.name = "gpu__time_duration.sum", .value = V_NUMBER(10)},
         {.name = "launch__grid_size", .value = V_COUNT(7)}};
@@ -447,20 +447,39 @@ static void reads_other_results(void **state)
                                     {.kind = test->kind,
                                      .metrics = metrics,
                                      .metric_count = 2,
-                                     .metric_field = test->metric_field}};
-    const build_block block = {.results = results, .result_count = 2};
+                                     .rules = &rule,
+                                     .rule_count = 1,
+                                     .module = 1,
+                                     .context_id = 3,
+                                     .stream_id = 5,
+                                     .clocks = 1}};
+    const build_block block = {
+        .sources = &source, .source_count = 1, .results = results, .result_count = 2};
     file_bytes file;
     ridge_report *const report = open_blocks(&block, 1, &file);
+    const ridge_kernel *kernel;
     const ridge_kernel_info *info;
+    ridge_rule got;
 
     assert_int_equal(ridge_report_kernel_count(report), 2);
     assert_int_equal(ridge_report_warning_count(report), 0);
-    info = ridge_kernel_get_info(ridge_report_kernel(report, 1));
+    kernel = ridge_report_kernel(report, 1);
+    info = ridge_kernel_get_info(kernel);
     assert_int_equal(info->kind, test->kind);
     assert_string_equal(info->name, test->name);
     assert_int_equal(info->metric_count, 2);
     assert_true(info->duration_ns == 10);
-    assert_true(number_of(ridge_report_kernel(report, 1), "launch__grid_size") == 7);
+    assert_true(number_of(kernel, "launch__grid_size") == 7);
+    assert_int_equal(info->rule_count, test->has_parts);
+    assert_int_equal(info->context_id, test->has_parts ? 3 : 0);
+    assert_int_equal(info->stream_id, test->has_stream ? 5 : 0);
+    assert_int_equal(info->clocks_locked, test->has_parts ? 1 : -1);
+    assert_int_equal(ridge_kernel_module(kernel) != NULL, test->has_parts);
+    if (test->has_parts) {
+        assert_true(ridge_kernel_rule_at(kernel, 0, &got));
+        assert_string_equal(got.id, "Id");
+        assert_true(got.speedup_frac == 0.5);
+    }
     close_report(report, &file);
 }
 
@@ -634,19 +653,22 @@ static file_bytes sample_file(void)
                                         .address = 4096,
                                         .path = "a.cu",
                                         .text = "line"};
-    static const build_result results[] = {
-        {.name = "k",
-         .mangled = "_Z1kv",
-         .demangled = "k()",
-         .grid = {1, 1, 1},
-         .block = {32, 1, 1},
-         .module = 1,
-         .clocks = 1,
-         .metrics = metrics,
-         .metric_count = 3,
-         .rules = &rule,
-         .rule_count = 1},
-        {.kind = RIDGE_RESULT_RANGE, .metrics = metrics, .metric_count = 3, .metric_field = 9}};
+    static const build_result results[] = {{.name = "k",
+                                            .mangled = "_Z1kv",
+                                            .demangled = "k()",
+                                            .grid = {1, 1, 1},
+                                            .block = {32, 1, 1},
+                                            .module = 1,
+                                            .clocks = 1,
+                                            .metrics = metrics,
+                                            .metric_count = 3,
+                                            .rules = &rule,
+                                            .rule_count = 1},
+                                           {.kind = RIDGE_RESULT_RANGE,
+                                            .metrics = metrics,
+                                            .metric_count = 3,
+                                            .rules = &rule,
+                                            .rule_count = 1}};
     const build_block blocks[] = {
         {.session = &session},
         {.process_name = "app",
