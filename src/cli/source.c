@@ -45,6 +45,7 @@ struct request {
     size_t top;
     bool lines; /* show source lines */
     bool sass;  /* show instructions */
+    bool all;   /* every one of them, in order of code */
 };
 
 /* An instruction, or all instructions of a line: sums over rows. */
@@ -117,14 +118,19 @@ static void add_row(struct spot *spot, const ridge_instruction *row, uint64_t we
 
     spot->weight += weight;
     spot->sum.executed += row->executed;
+    spot->sum.threads += row->threads;
+    spot->sum.threads_on += row->threads_on;
     spot->sum.samples += row->samples;
     spot->sum.samples_not_issued += row->samples_not_issued;
-    for (i = 0; i < RIDGE_STALL_COUNT; i++)
+    for (i = 0; i < RIDGE_STALL_COUNT; i++) {
         spot->sum.stalls[i] += row->stalls[i];
+        spot->sum.stalls_not_issued[i] += row->stalls_not_issued[i];
+    }
     spot->sum.wavefronts += row->wavefronts;
     spot->sum.wavefronts_ideal += row->wavefronts_ideal;
     spot->sum.sectors += row->sectors;
     spot->sum.sectors_ideal += row->sectors_ideal;
+    spot->sum.tag_requests += row->tag_requests;
 }
 
 /* The heaviest first, then in order of code. */
@@ -151,23 +157,27 @@ static int by_line(const void *left, const void *right)
     return a->first_row < b->first_row ? -1 : a->first_row > b->first_row;
 }
 
-/* Fills spots (as many as rows) with the instructions that weigh anything, heaviest first. */
-static size_t weigh_instructions(const ridge_profile *profile, int by, struct spot *spots)
+/* Fills spots (as many as rows) with the instructions that weigh anything, heaviest first; or with
+ * all of them, in order. */
+static size_t weigh_instructions(const ridge_profile *profile, const struct request *request,
+                                 struct spot *spots)
 {
+    const int by = request->by;
     size_t count = 0;
     size_t i;
 
     for (i = 0; i < profile->row_count; i++) {
         struct spot *const spot = &spots[count];
 
-        if (weight_of(&profile->rows[i], by) == 0)
+        if (weight_of(&profile->rows[i], by) == 0 && !request->all)
             continue;
         *spot = (struct spot){
             .sum = profile->rows[i], .first_row = i, .caller = caller_of(&profile->rows[i])};
         spot->weight = weight_of(&spot->sum, by);
         count++;
     }
-    qsort(spots, count, sizeof(*spots), by_weight);
+    if (!request->all)
+        qsort(spots, count, sizeof(*spots), by_weight);
     return count;
 }
 
@@ -458,6 +468,15 @@ static void print_heading(ridge_output *output, const ridge_kernel_info *info)
         info->gpu_name != NULL ? ", " : "", info->gpu_name != NULL ? info->gpu_name : "");
 }
 
+static size_t count_weighed(const struct spot *spots, size_t count)
+{
+    size_t weighed = 0, i;
+
+    for (i = 0; i < count; i++)
+        weighed += spots[i].weight > 0;
+    return weighed;
+}
+
 static void print_profile(ridge_output *output, const struct request *request,
                           const ridge_kernel *kernel, const ridge_profile *profile,
                           struct spot *spots)
@@ -472,10 +491,11 @@ static void print_profile(ridge_output *output, const struct request *request,
         ridge_output_format(output, "%s\n", measures[request->by].none);
         return;
     }
-    count = weigh_instructions(profile, request->by, spots);
+    count = weigh_instructions(profile, request, spots);
     ridge_output_format(output, "%s %s, in %zu of %zu instructions\n",
                         ridge_number_text((double)total, RIDGE_UNIT_COUNT, number, sizeof(number)),
-                        measures[request->by].what, count, profile->row_count);
+                        measures[request->by].what, count_weighed(spots, count),
+                        profile->row_count);
     if ((profile->columns & RIDGE_PROFILE_OPCODES) == 0)
         ridge_output_text(output, "no machine code in the report: instructions have no names\n");
     if (!has_lines && request->lines)
@@ -495,16 +515,31 @@ static void print_profile(ridge_output *output, const struct request *request,
 
 /* -- JSON -------------------------------------------------------------------------------------- */
 
+static void write_stalls(ridge_json *json, const char *key,
+                         const uint32_t stalls[RIDGE_STALL_COUNT])
+{
+    size_t i;
+
+    ridge_json_begin_object(json, key);
+    for (i = 0; i < RIDGE_STALL_COUNT; i++)
+        if (stalls[i] > 0)
+            ridge_json_count(json, ridge_stall_name((ridge_stall)i), stalls[i]);
+    ridge_json_end_object(json);
+}
+
 static void write_counters(ridge_json *json, const struct request *request, unsigned columns,
                            const struct spot *spot, uint64_t total)
 {
     const ridge_instruction *const sum = &spot->sum;
-    size_t i;
 
     ridge_json_number(json, "share_frac", total > 0 ? (double)spot->weight / (double)total : NAN);
     ridge_json_count(json, measure_names[request->by], spot->weight);
     if ((columns & RIDGE_PROFILE_EXECUTED) != 0)
         ridge_json_count(json, "executed", sum->executed);
+    if ((columns & RIDGE_PROFILE_THREADS) != 0) {
+        ridge_json_count(json, "threads", sum->threads);
+        ridge_json_count(json, "threads_on", sum->threads_on);
+    }
     if ((columns & RIDGE_PROFILE_SHARED) != 0) {
         ridge_json_count(json, "wavefronts", sum->wavefronts);
         ridge_json_count(json, "wavefronts_ideal", sum->wavefronts_ideal);
@@ -512,15 +547,14 @@ static void write_counters(ridge_json *json, const struct request *request, unsi
     if ((columns & RIDGE_PROFILE_SECTORS) != 0) {
         ridge_json_count(json, "l2_sectors", sum->sectors);
         ridge_json_count(json, "l2_sectors_ideal", sum->sectors_ideal);
+        ridge_json_count(json, "l1_tag_requests", sum->tag_requests);
     }
     if ((columns & RIDGE_PROFILE_SAMPLES) != 0 && request->by != BY_SAMPLES)
         ridge_json_count(json, "samples", sum->samples);
     if ((columns & RIDGE_PROFILE_STALLS) != 0) {
-        ridge_json_begin_object(json, "stalls");
-        for (i = 0; i < RIDGE_STALL_COUNT; i++)
-            if (sum->stalls[i] > 0)
-                ridge_json_count(json, ridge_stall_name((ridge_stall)i), sum->stalls[i]);
-        ridge_json_end_object(json);
+        write_stalls(json, "stalls", sum->stalls);
+        ridge_json_count(json, "samples_not_issued", sum->samples_not_issued);
+        write_stalls(json, "stalls_not_issued", sum->stalls_not_issued);
     }
 }
 
@@ -566,7 +600,7 @@ static void write_instructions(ridge_json *json, const struct request *request,
                                const ridge_profile *profile, struct spot *spots)
 {
     const uint64_t total = weight_of(&profile->total, request->by);
-    const size_t count = weigh_instructions(profile, request->by, spots);
+    const size_t count = weigh_instructions(profile, request, spots);
     size_t i;
 
     ridge_json_begin_array(json, "instructions");
@@ -717,6 +751,7 @@ int cmd_source(int argc, char **argv)
         OPT_COUNT('n', "top", &request.top, "N", "the N heaviest instead of 10"),
         OPT_FLAG('s', "sass", &request.sass, "instructions, each with what it waits for"),
         OPT_FLAG(0, "lines", &request.lines, "source lines; with --sass both"),
+        OPT_FLAG('a', "all", &request.all, "every instruction, in order of code"),
         OPT_JSON(&out),
         OPT_COMMON(&out),
         OPT_END,
@@ -728,7 +763,10 @@ int cmd_source(int argc, char **argv)
     if (argc != 2)
         return cli_usage_error("expected one FILE, got %d", argc - 1);
     request.path = argv[1];
+    request.sass = request.sass || request.all;
     request.lines = request.lines || !request.sass;
+    if (request.all)
+        request.top = SIZE_MAX;
     status = cli_open_report(argv[1], &report);
     if (status != CLI_DONE)
         return status;
