@@ -33,7 +33,9 @@ extern "C" {
 #endif
 
 typedef enum ridge_redact_flags {
-    RIDGE_REDACT_DROP_SOURCES = 1 << 0 /* the imported source text as well */
+    RIDGE_REDACT_DROP_SOURCES = 1 << 0, /* the imported source text as well */
+    RIDGE_REDACT_DROP_HEADERS = 1 << 1  /* that of files below a directory "include": the toolkit's
+                                           headers, which have owners of their own */
 } ridge_redact_flags;
 
 /* How many were removed of each kind. */

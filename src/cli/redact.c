@@ -20,7 +20,7 @@ static const char usage[] = "ridge redact [options] IN OUT";
 
 struct request {
     const char *in, *out;
-    bool force, drop_sources;
+    bool force, drop_sources, drop_headers;
 };
 
 /* -- writing ----------------------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static void print_text(const struct request *request, const ridge_redaction *sum
     add_row(table, "settings", summary->setting_count, "nothing");
     add_row(table, "paths", summary->path_count, "directories of the same length");
     add_row(table, "mentions of names", summary->mention_count, "underscores");
-    if (request->drop_sources)
+    if (request->drop_sources || request->drop_headers)
         add_row(table, "source texts", summary->source_count, "nothing");
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
     ridge_table_free(table);
@@ -182,12 +182,14 @@ static int redact(const struct request *request, const struct cli_output *out)
     ridge_error err;
     uint8_t *bytes;
     size_t size_bytes;
+    const unsigned flags = (request->drop_sources ? (unsigned)RIDGE_REDACT_DROP_SOURCES : 0) |
+                           (request->drop_headers ? (unsigned)RIDGE_REDACT_DROP_HEADERS : 0);
     int status = check_target(request);
 
     if (status != CLI_DONE)
         return status;
-    if (ridge_report_redact_file(request->in, request->drop_sources ? RIDGE_REDACT_DROP_SOURCES : 0,
-                                 &bytes, &size_bytes, &summary, &err) != RIDGE_OK)
+    if (ridge_report_redact_file(request->in, flags, &bytes, &size_bytes, &summary, &err) !=
+        RIDGE_OK)
         return cli_fail(request->in, &err);
     status = write_file(request, bytes, size_bytes);
     ridge_redact_free(bytes);
@@ -215,6 +217,8 @@ int cmd_redact(int argc, char **argv)
     const struct option options[] = {
         OPT_FLAG('f', "force", &request.force, "replace OUT when it exists"),
         OPT_FLAG(0, "drop-sources", &request.drop_sources, "leave out imported source text too"),
+        OPT_FLAG(0, "drop-headers", &request.drop_headers,
+                 "leave out the source text of files below a directory include"),
         OPT_JSON(&out),
         OPT_COMMON(&out),
         OPT_END,

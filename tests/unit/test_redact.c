@@ -430,7 +430,8 @@ static void same_rows(const ridge_kernel *a, const ridge_kernel *b)
             }
         }
         assert_int_equal(p.sass.name == NULL, q.sass.name == NULL);
-        p.line = q.line = NULL;
+        p.line = q.line = p.lines = q.lines = NULL;
+        p.function = q.function = NULL;
         assert_string_equal(p.sass.text, q.sass.text);
         memset(&p.sass, 0, sizeof(p.sass));
         memset(&q.sass, 0, sizeof(q.sass));

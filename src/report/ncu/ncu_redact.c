@@ -140,6 +140,7 @@ struct redactor {
     ridge_text *out; /* NULL while learning */
     unsigned flags;
     uint64_t payload_bytes; /* of the block that is written */
+    bool is_header;         /* the path seen last is below a directory "include" */
     ridge_redaction summary;
     ridge_status status;
     ridge_error *err;
@@ -359,11 +360,24 @@ static void learn_address(struct redactor *redactor, ridge_slice message)
             redact_learn_name(&redactor->names, REDACT_ADDRESS, field.bytes);
 }
 
+static bool is_header_path(ridge_slice path)
+{
+    static const char part[] = "/include/";
+    const size_t length = sizeof(part) - 1;
+    size_t i;
+
+    for (i = 0; i + length <= path.size; i++)
+        if (memcmp(path.data + i, part, length) == 0)
+            return true;
+    return false;
+}
+
 static void rewrite_source_text(struct redactor *redactor, const ridge_field *field)
 {
     size_t start;
 
-    if ((redactor->flags & RIDGE_REDACT_DROP_SOURCES) != 0) {
+    if ((redactor->flags & RIDGE_REDACT_DROP_SOURCES) != 0 ||
+        (redactor->is_header && (redactor->flags & RIDGE_REDACT_DROP_HEADERS) != 0)) {
         redactor->summary.source_count += redactor->out != NULL && field->bytes.size > 0;
         put_text_field(redactor, field->number, "");
         return;
@@ -423,9 +437,12 @@ static void rewrite_field(struct redactor *redactor, const ridge_field *field, r
     case KEEP:
         put(redactor, raw);
         break;
+    case PATH:
+        redactor->is_header = is_header_path(field->bytes);
+        rewrite_in_place(redactor, field, rule->action);
+        break;
     case MENTIONS:
     case SCRUB:
-    case PATH:
     case CUBIN:
         rewrite_in_place(redactor, field, rule->action);
         break;
