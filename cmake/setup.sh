@@ -19,6 +19,7 @@ zlib        zlib1g-dev           -           zlib-devel           zlib      zlib
 zstd        libzstd-dev          zstd        libzstd-devel        zstd      zstd-dev
 pkg-config  pkg-config           pkg-config  pkgconf-pkg-config   pkgconf   pkgconf
 cmocka      libcmocka-dev        cmocka      libcmocka-devel      cmocka    cmocka-dev
+xz          xz-utils             xz          xz                   xz        xz
 c++         g++                  -           gcc-c++              gcc       g++
 clang       clang                llvm        clang,compiler-rt    clang     clang,compiler-rt
 shellcheck  shellcheck           shellcheck  ShellCheck           shellcheck shellcheck
