@@ -22,6 +22,7 @@
 #define WASTE_FRAC 0.20        /* of wavefronts or sectors: worth a finding */
 #define SPILL_FRAC 0.05        /* of L1 sectors: local memory comes first */
 #define NARROW_FRAC 0.30       /* of global accesses are 8 or 16 bits wide */
+#define GRID_FRAC 0.90         /* of the SMs have a block: more cannot be what is missing */
 #define LOW_OCCUPANCY_PCT 37.5
 #define TAIL_FRAC 0.30
 #define IMBALANCE_FRAC 0.60 /* average over busiest SM below this */

@@ -46,8 +46,7 @@ struct diagnosis {
 
 enum { JUDGEMENTS = 64, NOTES = 12 };
 
-/* -- rules --------------------------------------------------------------------------------------
- */
+/* -- rules ------------------------------------------------------------------------------------- */
 
 struct judgements {
     struct judgement list[JUDGEMENTS];
@@ -116,8 +115,7 @@ static bool keep_judgements(struct facts *facts, struct judgements *judgements,
     return true;
 }
 
-/* -- the verdict ----------------------------------------------------------------------------------
- */
+/* -- the verdict ------------------------------------------------------------------------------- */
 
 /* At the limit: saturated, and with useful work. */
 static bool is_at_limit(const struct verdict *verdict, const ridge_diagnosis *out)

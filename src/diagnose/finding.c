@@ -187,21 +187,39 @@ static void fill_where(struct facts *facts, ridge_where *where, const struct pla
     }
 }
 
-static void fill_producer(struct facts *facts, ridge_where *where, const ridge_instruction *row)
+static void name_producer(struct facts *facts, ridge_where *where, const ridge_instruction *row)
 {
-    const ridge_profile *const profile = facts->profile;
-    const size_t index = (size_t)(row - profile->rows);
-    const size_t producer = ridge_profile_producer(profile, index);
-    const ridge_line *line;
+    const ridge_line *const line = own_line(row);
 
-    if (producer >= profile->row_count)
-        return;
-    line = own_line(&profile->rows[producer]);
-    where->producer_opcode = facts_text(facts, "%s", profile->rows[producer].sass.text);
-    where->producer_offset = profile->rows[producer].offset;
+    where->producer_opcode = facts_text(facts, "%s", row->sass.text);
+    where->producer_offset = row->offset;
     if (line != NULL && line->line > 0) {
         where->producer_file = facts_text(facts, "%s", line->file);
         where->producer_line = line->line;
+    }
+}
+
+static void fill_producer(struct facts *facts, ridge_where *where, const ridge_instruction *row)
+{
+    const ridge_profile *const profile = facts->profile;
+    const size_t producer = ridge_profile_producer(profile, (size_t)(row - profile->rows));
+
+    if (producer < profile->row_count)
+        name_producer(facts, where, &profile->rows[producer]);
+}
+
+/* Samples stand on the instruction behind the barrier. */
+static void fill_barrier(struct facts *facts, ridge_where *where, const ridge_instruction *row)
+{
+    const ridge_instruction *before = row;
+    size_t distance;
+
+    for (distance = 0; distance < 8 && before > facts->profile->rows; distance++) {
+        before--;
+        if (before->sass.name != NULL && strcmp(before->sass.name, "BAR") == 0) {
+            name_producer(facts, where, before);
+            return;
+        }
     }
 }
 
@@ -234,6 +252,8 @@ void finding_places(struct facts *facts, ridge_finding *finding, enum place_kind
         if (best == NULL || best->value < 0.05 * total)
             break;
         fill_where(facts, &finding->where[finding->where_count], best, total, of);
+        if (kind == PLACE_SAMPLES && stall == RIDGE_STALL_BARRIER)
+            fill_barrier(facts, &finding->where[finding->where_count], best->hottest);
         /* Other reasons are not a wait for a register. */
         if (kind == PLACE_SAMPLES &&
             (stall == RIDGE_STALL_LONG_SCOREBOARD || stall == RIDGE_STALL_SHORT_SCOREBOARD))

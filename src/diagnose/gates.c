@@ -26,6 +26,8 @@ static ridge_gate_outcome close_gate(struct verdict *verdict, ridge_class cls, r
 static ridge_gate_outcome gate_trust(struct facts *facts, struct verdict *verdict,
                                      const char **reasoning)
 {
+    char time[48];
+
     if (!HAS(facts, DURATION_NS)) {
         *reasoning = "the report holds no kernel time";
         return RIDGE_GATE_UNDECIDED;
@@ -37,13 +39,13 @@ static ridge_gate_outcome gate_trust(struct facts *facts, struct verdict *verdic
                                 VALUE(facts, DURATION_NS) / 1e3, SHORT_NS / 1e3);
         return close_gate(verdict, RIDGE_CLASS_LATENCY, RIDGE_WALL_PARALLELISM, NAN);
     }
-    *reasoning = facts_text(facts, "the kernel takes %.4g us, long enough to have a wall",
-                            VALUE(facts, DURATION_NS) / 1e3);
+    *reasoning =
+        facts_text(facts, "it takes %s, long enough to have a wall",
+                   ridge_number_text(VALUE(facts, DURATION_NS), RIDGE_UNIT_NS, time, sizeof(time)));
     return RIDGE_GATE_PASSED;
 }
 
-/* -- gate 1: is a unit saturated? ---------------------------------------------------------------
- */
+/* -- gate 1: is a unit saturated? -------------------------------------------------------------- */
 
 static double near_pct(const struct constituent *unit)
 {
@@ -126,8 +128,7 @@ static ridge_gate_outcome gate_saturated(struct facts *facts, struct verdict *ve
                       top->pct / 100);
 }
 
-/* -- gate 2: is there enough parallel work? ------------------------------------------------------
- */
+/* -- gate 2: is there enough parallel work? ---------------------------------------------------- */
 
 static ridge_gate_outcome gate_parallelism(struct facts *facts, struct verdict *verdict,
                                            const char **reasoning)
@@ -139,7 +140,7 @@ static ridge_gate_outcome gate_parallelism(struct facts *facts, struct verdict *
         *reasoning = "the report does not say how many blocks and multiprocessors there are";
         return RIDGE_GATE_UNDECIDED;
     }
-    if (facts->grid_blocks < facts->sm_count) {
+    if (facts->grid_blocks < GRID_FRAC * facts->sm_count) {
         *reasoning =
             facts_text(facts, "%.0f blocks leave %.0f of %.0f SMs without work", facts->grid_blocks,
                        facts->sm_count - facts->grid_blocks, facts->sm_count);
@@ -170,8 +171,7 @@ static ridge_gate_outcome gate_parallelism(struct facts *facts, struct verdict *
     return RIDGE_GATE_PASSED;
 }
 
-/* -- gate 3: is occupancy the reason? ------------------------------------------------------------
- */
+/* -- gate 3: is occupancy the reason? ---------------------------------------------------------- */
 
 static ridge_gate_outcome gate_occupancy(struct facts *facts, struct verdict *verdict,
                                          const char **reasoning)
@@ -214,8 +214,7 @@ static ridge_gate_outcome gate_occupancy(struct facts *facts, struct verdict *ve
     return close_gate(verdict, RIDGE_CLASS_LATENCY, RIDGE_WALL_OCCUPANCY, busiest->pct / 100);
 }
 
-/* -- gate 4: which stall binds? ------------------------------------------------------------------
- */
+/* -- gate 4: which stall binds? ---------------------------------------------------------------- */
 
 /* The unit that handles barriers, branches and address divergence is near its limit and warps
  * wait most at barriers: the barriers fill it, and no other unit is busier. */
@@ -287,8 +286,7 @@ static ridge_gate_outcome gate_stall(struct facts *facts, struct verdict *verdic
     return close_gate(verdict, RIDGE_CLASS_LATENCY, wall, saturation_frac);
 }
 
-/* -- gate 5: in between ---------------------------------------------------------------------------
- */
+/* -- gate 5: in between ------------------------------------------------------------------------ */
 
 /* The tensor pipe among the units; NULL: the breakdown does not list it. */
 static const struct constituent *tensor_pipe(const struct facts *facts)
@@ -322,8 +320,9 @@ static ridge_gate_outcome gate_between(struct facts *facts, struct verdict *verd
         verdict->top = top;
         return close_gate(verdict, RIDGE_CLASS_LATENCY, RIDGE_WALL_STALL, top->pct / 100);
     }
-    *reasoning = facts_text(facts, "%s is the busiest at %.1f %%%s", top->label, top->pct,
-                            useful != NULL ? ", the tensor pipe does the useful work" : "");
+    *reasoning = facts_text(
+        facts, "%s is the busiest at %.1f %%%s", top->label, top->pct,
+        useful != NULL ? facts_text(facts, ", and %s does the useful work", useful->label) : "");
     if (useful != NULL)
         top = useful;
     verdict->top = top;

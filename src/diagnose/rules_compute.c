@@ -62,8 +62,6 @@ static void judge_compute_pipe(struct facts *facts, const struct verdict *verdic
               "for matrix work, cheaper formulas.";
     finding_bar(finding, pipe);
     finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
-    finding_evidence(facts, finding, RIDGE_MEANING_FMA_PCT);
-    finding_evidence(facts, finding, RIDGE_MEANING_ALU_PCT);
     finding_stall(facts, finding, RIDGE_STALL_MATH_PIPE_THROTTLE);
     bound_by_fraction(facts, verdict, finding, 0.5);
     finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_COUNT, NULL, "samples");
@@ -115,8 +113,9 @@ static void judge_special_function(struct facts *facts, const struct verdict *ve
         "Fewer special functions: share one exp or reciprocal among several results, use "
         "exp2 with a folded constant, a polynomial on the FMA pipe for part of the elements.";
     finding_evidence(facts, finding, RIDGE_MEANING_XU_PCT);
-    finding_number(finding, "ridge:special_frac", "special functions of all instructions",
-                   share(facts->code.special, facts->code.executed), "frac");
+    if (facts->code.special > 0)
+        finding_number(finding, "ridge:special_frac", "special functions of all instructions",
+                       share(facts->code.special, facts->code.executed), "frac");
     finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
     bound_by_fraction(facts, verdict, finding, 0.5);
     finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_COUNT, NULL, "samples");

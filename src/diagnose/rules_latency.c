@@ -64,6 +64,7 @@ static void judge_load_in_flight(struct facts *facts, const struct verdict *verd
 {
     ridge_finding *const finding = &out->finding;
     const double in_flight = facts->code.bytes_in_flight_per_warp;
+    const bool enough = facts->bytes_available_per_sm >= facts->bytes_needed_per_sm;
 
     out->weight = stall_weight(facts, verdict, RIDGE_STALL_LONG_SCOREBOARD);
     if (out->weight == 0)
@@ -72,9 +73,14 @@ static void judge_load_in_flight(struct facts *facts, const struct verdict *verd
         facts_text(facts, "%.0f %% of the waiting is for loads from global or local memory%s.",
                    facts_stall(facts, RIDGE_STALL_LONG_SCOREBOARD) * 100, under_way(facts));
     finding->advice =
-        "More loads under way before the first use: unroll so that several independent loads are "
-        "issued together, load 16 bytes a lane, prefetch the next iteration into registers or "
-        "shared memory (cp.async, TMA).";
+        enough ? "The loads under way should do: look for what makes them slow (one load waits for "
+                 "another, uncoalesced access, memory that is not on this GPU), or for phases "
+                 "without any under way, such as around barriers."
+               : "More loads under way before the first use: unroll so that several independent "
+                 "loads are "
+                 "issued together, load 16 bytes a lane, prefetch the next iteration into "
+                 "registers or "
+                 "shared memory (cp.async, TMA).";
     finding_stall(facts, finding, RIDGE_STALL_LONG_SCOREBOARD);
     finding_number(finding, "ridge:bytes_in_flight_per_warp", "bytes a warp loads before it waits",
                    in_flight, "byte");
@@ -83,7 +89,8 @@ static void judge_load_in_flight(struct facts *facts, const struct verdict *verd
     finding_evidence(facts, finding, RIDGE_MEANING_DRAM_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_L1_HIT_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_L2_HIT_PCT);
-    set_headroom(facts, verdict, finding);
+    if (!enough)
+        set_headroom(facts, verdict, finding);
     finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_LONG_SCOREBOARD, NULL,
                    "samples waiting for loads");
 }
@@ -151,10 +158,12 @@ static void judge_shared_latency(struct facts *facts, const struct verdict *verd
                                   ? RIDGE_STALL_MIO_THROTTLE
                                   : RIDGE_STALL_SHORT_SCOREBOARD;
     const bool special = facts->code.special > facts->code.shared_accesses;
+    const bool neither =
+        facts->code.executed > 0 && facts->code.special == 0 && facts->code.shared_accesses == 0;
 
     out->weight = stall_weight(facts, verdict, stall);
     /* At the L1 wall the traffic itself is the finding. */
-    if (out->weight == 0 || share < 0.2 ||
+    if (out->weight == 0 || share < 0.2 || neither ||
         (verdict->cls == RIDGE_CLASS_MEMORY && verdict->wall == RIDGE_WALL_L1) ||
         facts->shared_waste_frac >= WASTE_FRAC) {
         out->weight = 0;

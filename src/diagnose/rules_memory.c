@@ -138,8 +138,11 @@ static void judge_register_spill(struct facts *facts, const struct verdict *verd
 
         finding_bound(finding, bound, next);
     } else if (verdict->wall == RIDGE_WALL_DRAM) {
-        finding_bound(finding, DRAM_TARGET_PCT / facts_wall_pct(facts, RIDGE_WALL_DRAM),
-                      RIDGE_WALL_DRAM);
+        ridge_wall next;
+        const double bound =
+            waste_bound(facts, RIDGE_WALL_DRAM, L1_AND_L2, facts->local_frac, &next);
+
+        finding_bound(finding, bound, next);
     }
     finding_places(facts, finding, PLACE_LOCAL, RIDGE_STALL_COUNT, row_is_local, "local accesses");
 }
@@ -215,7 +218,6 @@ static void judge_l2_bandwidth(struct facts *facts, const struct verdict *verdic
     finding->advice = "Move fewer bytes between L1 and L2: keep reused data in shared memory or "
                       "registers, larger tiles, multicast within a cluster, narrower types.";
     finding_bar(finding, verdict->top);
-    finding_evidence(facts, finding, RIDGE_MEANING_L2_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_L1_HIT_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_L2_HIT_PCT);
     next_frac = facts_next_wall(facts, WALL_BIT(RIDGE_WALL_L2), &next);
@@ -304,8 +306,10 @@ static const struct opcode_total *conflict_owner(const struct facts *facts, doub
 
 /* What padding does when each lane walks its own row, from the model of the banks. The report does
  * not say the row stride, but the measured degree does up to a whole turn of the banks, and
- * padding works the same whatever the number of turns. "" when no stride explains the degree. */
-static const char *padding_advice(struct facts *facts, int element_bytes, double degree)
+ * padding works the same whatever the number of turns. most: the gain that the next wall leaves. "" when
+ * no stride explains the degree. */
+static const char *padding_advice(struct facts *facts, int element_bytes, double degree,
+                                  double most)
 {
     ridge_bank_padding paddings[RIDGE_BANKS_LARGEST_PADDING];
     const ridge_bank_padding *free = NULL, *aligned = NULL;
@@ -341,12 +345,12 @@ static const char *padding_advice(struct facts *facts, int element_bytes, double
             ? (free->rows_16_aligned ? "" : ".")
             : facts_text(facts, "; by %zu: %d-way and aligned, up to %.2g times as fast.",
                          aligned->added_elements, aligned->count.degree,
-                         degree / aligned->count.degree));
+                         fmin(degree / aligned->count.degree, most)));
 }
 
 /* What to change, by who owns the conflicts. */
 static const char *conflict_advice(struct facts *facts, const struct opcode_total *owner,
-                                   double degree)
+                                   double degree, double most)
 {
     if (owner == NULL)
         return "Pad the row stride or swizzle the layout so that the lanes of a warp touch "
@@ -361,7 +365,7 @@ static const char *conflict_advice(struct facts *facts, const struct opcode_tota
                      "row number modulo 8; padding a row by 16 bytes works too.";
     return facts_text(facts, "Let the lanes of a warp touch different banks.%s",
                       owner->width_bytes > 0 && owner->width_bytes <= 4
-                          ? padding_advice(facts, owner->width_bytes, degree)
+                          ? padding_advice(facts, owner->width_bytes, degree, most)
                           : " Pad the row stride, swizzle, or give each lane consecutive words.");
 }
 
@@ -407,7 +411,6 @@ static void judge_bank_conflict(struct facts *facts, const struct verdict *verdi
                                        ? ""
                                        : facts_text(facts, " (%.0f %% of them)", owner_share * 100))
                       : "");
-    finding->advice = conflict_advice(facts, owner, degree);
     finding_number(finding, "ridge:shared_waste_frac", "wavefronts above ideal", waste, "frac");
     finding_number(finding, "ridge:wavefronts_per_ideal", "measured over ideal wavefronts", degree,
                    "ratio");
@@ -420,6 +423,7 @@ static void judge_bank_conflict(struct facts *facts, const struct verdict *verdi
     finding_stall(facts, finding, RIDGE_STALL_MIO_THROTTLE);
     bound = waste_bound(facts, RIDGE_WALL_L1, 0, waste, &next);
     finding_bound(finding, bound, next);
+    finding->advice = conflict_advice(facts, owner, degree, bound);
     finding_places(facts, finding, PLACE_SHARED_EXCESS, RIDGE_STALL_COUNT, NULL,
                    "excess wavefronts");
 }
@@ -430,6 +434,7 @@ static void judge_arbitration(struct facts *facts, const struct verdict *verdict
                               struct judgement *out)
 {
     const double counted = VALUE(facts, SHARED_CONFLICTS);
+    char all[48], own[48];
     double excess;
 
     (void)verdict;
@@ -439,10 +444,12 @@ static void judge_arbitration(struct facts *facts, const struct verdict *verdict
     if (counted < 1000 || excess > 0.1 * counted)
         return;
     out->weight = 1;
-    out->not_now = facts_text(facts,
-                              "the profiler counts %.0f bank conflicts, the instructions account "
-                              "for %.0f: the rest is arbitration, which padding cannot remove",
-                              counted, fmax(0, excess));
+    out->not_now = facts_text(
+        facts,
+        "the profiler counts %s bank conflicts, the instructions account for %s: the rest is "
+        "arbitration, which padding cannot remove",
+        ridge_number_text(counted, RIDGE_UNIT_COUNT, all, sizeof(all)),
+        ridge_number_text(fmax(0, excess), RIDGE_UNIT_COUNT, own, sizeof(own)));
 }
 
 static void judge_shared_traffic(struct facts *facts, const struct verdict *verdict,
@@ -513,8 +520,7 @@ static void judge_l1_traffic(struct facts *facts, const struct verdict *verdict,
                    "global accesses");
 }
 
-/* -- atomics ------------------------------------------------------------------------------------
- */
+/* -- atomics ----------------------------------------------------------------------------------- */
 
 static void judge_atomics(struct facts *facts, const struct verdict *verdict, struct judgement *out)
 {
@@ -553,17 +559,23 @@ static void judge_atomics(struct facts *facts, const struct verdict *verdict, st
                           : "Combine before the atomic: in the warp (__reduce_add_sync, "
                             "__match_any_sync), then in the "
                             "block through shared memory, then one atomic a block and address.";
-    finding_number(finding, "ridge:atomic_frac", "atomics of global accesses", facts->atomic_frac,
-                   "frac");
-    finding_number(finding, "ridge:l2_atomic_pct", "L2 atomic unit busy", unit_pct, "%");
-    finding_evidence(facts, finding, RIDGE_MEANING_REDUCTION_REQUESTS);
-    finding_evidence(facts, finding, RIDGE_MEANING_ATOMIC_REQUESTS);
+    if (shared) {
+        finding_number(finding, "ridge:shared_atomics", "shared-memory atomics of warps",
+                       (double)facts->code.shared_atomics, "inst");
+        finding_number(finding, "ridge:shared_accesses", "shared-memory accesses of warps",
+                       (double)facts->code.shared_accesses, "inst");
+    } else {
+        finding_number(finding, "ridge:atomic_frac", "atomics of global accesses",
+                       facts->atomic_frac, "frac");
+        finding_number(finding, "ridge:l2_atomic_pct", "L2 atomic unit busy", unit_pct, "%");
+        finding_evidence(facts, finding, RIDGE_MEANING_REDUCTION_REQUESTS);
+        finding_evidence(facts, finding, RIDGE_MEANING_ATOMIC_REQUESTS);
+    }
     finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, shared ? NULL : row_is_atomic,
                    "atomics");
 }
 
-/* -- other memories -------------------------------------------------------------------------------
- */
+/* -- other memories ---------------------------------------------------------------------------- */
 
 static void judge_system_memory(struct facts *facts, const struct verdict *verdict,
                                 struct judgement *out)

@@ -26,7 +26,7 @@ static void judge_launch_overhead(struct facts *facts, const struct verdict *ver
 static void judge_grid(struct facts *facts, const struct verdict *verdict, struct judgement *out)
 {
     ridge_finding *const finding = &out->finding;
-    const bool fewer_than_sms = facts->grid_blocks < facts->sm_count;
+    const bool fewer_than_sms = facts->grid_blocks < GRID_FRAC * facts->sm_count;
     const bool few = facts->waves < 0.5 && facts->achieved_pct < 0.6 * facts->theoretical_pct;
 
     if (!fewer_than_sms && !few)
@@ -77,6 +77,25 @@ static void judge_grid(struct facts *facts, const struct verdict *verdict, struc
     }
 }
 
+/* The part of the SM time that the last wave leaves unused: by the waves, or less where SMs were
+ * measured to be more evenly busy, since a half-filled SM can still issue at its full rate. */
+static double tail_loss(const struct facts *facts)
+{
+    if (!(facts->waves >= 1) || facts->busy_sm_frac >= EVEN_FRAC)
+        return 0;
+    return facts->tail_frac;
+}
+
+/* The last wave explains that SMs are unevenly busy. */
+static bool tail_explains(const struct facts *facts)
+{
+    const double loss = tail_loss(facts);
+
+    if (loss >= TAIL_FRAC)
+        return !(facts->busy_sm_frac < IMBALANCE_FRAC);
+    return loss > 0.1 && fabs(1 - facts->busy_sm_frac - loss) < 0.05;
+}
+
 static void judge_imbalance(struct facts *facts, const struct verdict *verdict,
                             struct judgement *out)
 {
@@ -85,19 +104,19 @@ static void judge_imbalance(struct facts *facts, const struct verdict *verdict,
     double room;
 
     if (!(facts->busy_sm_frac < UNEVEN_FRAC) || !(facts->grid_blocks >= facts->sm_count) ||
-        verdict->gate == 0 || (verdict->saturated && verdict->cls == RIDGE_CLASS_MEMORY))
+        verdict->gate == 0 || (verdict->saturated && verdict->cls == RIDGE_CLASS_MEMORY) ||
+        tail_explains(facts))
         return;
-    if (facts->busy_sm_frac < IMBALANCE_FRAC)
-        out->weight = verdict->gate == 2 ? WEIGHT_PRIMARY + 16 : WEIGHT_SHARED + 24;
-    else if (facts->tail_frac >= TAIL_FRAC)
-        return; /* the last wave explains it */
+    if (verdict->gate == 2)
+        out->weight = WEIGHT_PRIMARY + 16;
+    else if (verdict->gate == 5)
+        out->weight = WEIGHT_PRIMARY + 3;
     else
-        out->weight =
-            verdict->gate == 1 || verdict->gate == 5 ? WEIGHT_PRIMARY - 1 : WEIGHT_SHARED + 5;
+        out->weight = verdict->gate == 1 ? WEIGHT_PRIMARY - 1 : WEIGHT_SHARED + 5;
     finding->sentence = facts_text(
         facts,
-        "An SM is active %.0f %% as long as the busiest one, on average: some blocks have much "
-        "more work than others.",
+        "An SM is active %.0f %% as long as the busiest one, on average: some blocks have more "
+        "work than others.",
         facts->busy_sm_frac * 100);
     finding->advice = "Split the large blocks, hand out work in small pieces from a counter "
                       "(persistent blocks), or start the large ones first.";
@@ -112,8 +131,12 @@ static void judge_imbalance(struct facts *facts, const struct verdict *verdict,
 static void judge_tail(struct facts *facts, const struct verdict *verdict, struct judgement *out)
 {
     ridge_finding *const finding = &out->finding;
+    const double loss = tail_loss(facts);
+    ridge_wall next;
+    double room;
 
-    if (!(facts->tail_frac >= TAIL_FRAC) || verdict->gate == 0)
+    if (!(loss >= TAIL_FRAC || tail_explains(facts)) || verdict->gate == 0 ||
+        facts->busy_sm_frac < IMBALANCE_FRAC)
         return;
     if (verdict->gate == 1 && verdict->saturated) {
         out->weight = 1;
@@ -125,25 +148,24 @@ static void judge_tail(struct facts *facts, const struct verdict *verdict, struc
     out->weight = verdict->gate == 2 ? WEIGHT_PRIMARY + 14 : WEIGHT_SHARED + 22;
     finding->sentence = facts_text(
         facts,
-        "%.2f waves of blocks: the last wave fills only a part of the SMs, %.0f %% of the SM "
-        "time is lost.",
-        facts->waves, facts->tail_frac * 100);
+        "%.2f waves of blocks: the last one fills only a part of the SMs, up to %.0f %% of "
+        "the SM time is lost%s.",
+        facts->waves, loss * 100,
+        isnan(facts->busy_sm_frac)
+            ? ""
+            : facts_text(facts, " (SMs were active %.0f %% as long as the busiest one)",
+                         facts->busy_sm_frac * 100));
     finding->advice = "Choose the tile so that the grid is a whole number of waves, use smaller "
                       "blocks, or persistent blocks that share the work evenly (stream-K).";
     finding_evidence(facts, finding, RIDGE_MEANING_WAVES);
     finding_evidence(facts, finding, RIDGE_MEANING_GRID_BLOCKS);
-    finding_number(finding, "ridge:tail_frac", "SM time lost in the last wave", facts->tail_frac,
+    finding_number(finding, "ridge:tail_frac", "SM time lost in the last wave, at most", loss,
                    "frac");
-    if (facts->tail_frac < 1) {
-        ridge_wall next;
-        const double room = facts_headroom(facts, &next);
-
-        finding_bound(finding, fmin(1 / (1 - facts->tail_frac), room), next);
-    }
+    room = facts_headroom(facts, &next);
+    finding_bound(finding, isnan(room) ? 1 / (1 - loss) : fmin(1 / (1 - loss), room), next);
 }
 
-/* -- occupancy ------------------------------------------------------------------------------------
- */
+/* -- occupancy --------------------------------------------------------------------------------- */
 
 static const struct limiter {
     const char *id;
@@ -156,7 +178,6 @@ static const struct limiter {
     {"occupancy_blocks", RIDGE_LIMIT_BLOCKS, RIDGE_MEANING_LIMIT_BLOCKS,
      "the limit of blocks an SM"},
     {"occupancy_barriers", RIDGE_LIMIT_BARRIERS, RIDGE_MEANING_LIMIT_BARRIERS, "named barriers"},
-    {"occupancy_warps", RIDGE_LIMIT_WARPS, RIDGE_MEANING_LIMIT_WARPS, "warps"},
 };
 
 /* Whether a resource is among those that tie for the minimum: by ridge's own occupancy when it
@@ -301,12 +322,6 @@ static void judge_occupancy_barriers(struct facts *facts, const struct verdict *
     judge_occupancy(facts, verdict, out, &limiters[3]);
 }
 
-static void judge_occupancy_warps(struct facts *facts, const struct verdict *verdict,
-                                  struct judgement *out)
-{
-    judge_occupancy(facts, verdict, out, &limiters[4]);
-}
-
 const struct rule parallelism_rules[] = {
     {"launch_overhead", judge_launch_overhead},
     {"grid_too_small", judge_grid},
@@ -316,6 +331,5 @@ const struct rule parallelism_rules[] = {
     {"occupancy_registers", judge_occupancy_registers},
     {"occupancy_blocks", judge_occupancy_blocks},
     {"occupancy_barriers", judge_occupancy_barriers},
-    {"occupancy_warps", judge_occupancy_warps},
     {NULL, NULL},
 };
