@@ -174,6 +174,7 @@ typedef struct ridge_diagnosis {
     size_t finding_count;
     ridge_not_now *not_now;
     size_t not_now_count;
+    bool clocks_locked; /* to base, by the profiler: times are longer than in a benchmark */
     const char **notes; /* what to know of the profile itself: clocks, few samples */
     size_t note_count;
     const char **missing; /* gates and questions that the report cannot decide */

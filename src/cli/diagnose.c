@@ -67,14 +67,22 @@ static bool is_known_id(const char *id, size_t length, void *context)
     return false;
 }
 
+static bool is_id(const char *name, const char *id, size_t length)
+{
+    return strlen(name) == length && memcmp(name, id, length) == 0;
+}
+
 static bool is_not_found(const char *id, size_t length, void *context)
 {
     const ridge_diagnosis *const diagnosis = context;
     size_t i;
 
+    if (is_id("missing_data", id, length))
+        return diagnosis->missing_count == 0;
+    if (is_id("clock_control", id, length))
+        return !diagnosis->clocks_locked;
     for (i = 0; i < diagnosis->finding_count; i++)
-        if (!diagnosis->findings[i].is_minor && strlen(diagnosis->findings[i].id) == length &&
-            memcmp(diagnosis->findings[i].id, id, length) == 0)
+        if (!diagnosis->findings[i].is_minor && is_id(diagnosis->findings[i].id, id, length))
             return false;
     return true;
 }

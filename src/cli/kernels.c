@@ -234,6 +234,13 @@ static void add_extent(ridge_table *table, const uint64_t extent[3])
     ridge_table_text(table, extent[0] == 0 ? NULL : cli_extent(extent, text, sizeof(text)));
 }
 
+static void add_result_kind(ridge_table *table, const struct group *group)
+{
+    static const char *const names[] = {"kernel", "range", "command_list", "graph"};
+
+    ridge_table_text(table, names[group->launches[0]->kind]);
+}
+
 static void add_grid(ridge_table *table, const struct group *group)
 {
     add_extent(table, group->launches[0]->grid);
@@ -269,6 +276,7 @@ static const struct {
     {{"launch", "ID", RIDGE_UNIT_NONE, false}, 1 << EVERYBODY, add_launch},
     {{"name", "Kernel", RIDGE_UNIT_NONE, true}, 1 << PROGRAMS, add_name},
     {{"name", "Kernel", RIDGE_UNIT_NONE, true}, 1 << PEOPLE, add_short_name},
+    {{"kind", "Kind", RIDGE_UNIT_NONE, true}, 1 << PROGRAMS, add_result_kind},
     {{"grid", "Grid", RIDGE_UNIT_NONE, true}, 1 << EVERYBODY, add_grid},
     {{"block", "Block", RIDGE_UNIT_NONE, true}, 1 << EVERYBODY, add_block},
     {{"gpu_name", "GPU", RIDGE_UNIT_NONE, true},

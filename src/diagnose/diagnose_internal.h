@@ -35,6 +35,7 @@
 #define ATOMIC_FRAC 0.20     /* of global accesses */
 #define FETCH_STALL_FRAC 0.15
 #define DRAM_TARGET_PCT 92.0 /* what a good copy reaches on an H200 */
+#define IDLE_FRAC 0.50 /* a range whose SMs have work for less of the time waits for launches */
 #define LATENCY_CYCLES 700.0 /* of device memory: 600 to 800 measured */
 
 /* -- facts ------------------------------------------------------------------------------------- */
@@ -97,6 +98,8 @@ struct facts {
     bool has_sol; /* the pair of speeds of light */
     bool has_breakdown;
 
+    bool is_range;      /* several launches: a range, a command list, a graph */
+    double active_frac; /* of the time an SM had a warp, average; NAN: unknown */
     bool has_stalls, stalls_from_samples;
     double stall_share[RIDGE_STALL_COUNT]; /* of all but selected and not_selected */
     ridge_stall top_stall;

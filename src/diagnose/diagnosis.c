@@ -327,6 +327,7 @@ static void fill_kernel(struct facts *facts, ridge_diagnosis *out)
     out->occupancy_theoretical_frac = facts->theoretical_pct / 100;
     out->occupancy_achieved_frac = facts->achieved_pct / 100;
     out->waves = facts->waves;
+    out->clocks_locked = info->clocks_locked == 1;
     out->dram_bytes = facts->dram_bytes;
     out->model_bytes =
         facts->options.compulsory_bytes > 0 ? facts->options.compulsory_bytes : (double)NAN;

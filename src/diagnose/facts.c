@@ -361,6 +361,32 @@ static void collect_launch(struct facts *facts)
     facts->chip = info->gpu_name != NULL ? ridge_chip_find(info->gpu_name) : NULL;
 }
 
+/* A range or graph: what its launches have is one value a launch, not one of the whole. */
+static void forget_launch(struct facts *facts)
+{
+    static const ridge_meaning of_launch[] = {RIDGE_MEANING_WAVES,
+                                              RIDGE_MEANING_GRID_BLOCKS,
+                                              RIDGE_MEANING_BLOCK_THREADS,
+                                              RIDGE_MEANING_REGISTERS,
+                                              RIDGE_MEANING_SHARED_STATIC_BYTES,
+                                              RIDGE_MEANING_SHARED_DYNAMIC_BYTES,
+                                              RIDGE_MEANING_SHARED_CONFIG_BYTES,
+                                              RIDGE_MEANING_BARRIERS,
+                                              RIDGE_MEANING_CLUSTER_SIZE,
+                                              RIDGE_MEANING_LIMIT_REGISTERS,
+                                              RIDGE_MEANING_LIMIT_SHARED,
+                                              RIDGE_MEANING_LIMIT_WARPS,
+                                              RIDGE_MEANING_LIMIT_BLOCKS,
+                                              RIDGE_MEANING_LIMIT_BARRIERS,
+                                              RIDGE_MEANING_OCCUPANCY_THEORETICAL_PCT};
+    size_t i;
+
+    for (i = 0; i < sizeof(of_launch) / sizeof(of_launch[0]); i++) {
+        facts->value[of_launch[i]] = NAN;
+        facts->metric[of_launch[i]] = NULL;
+    }
+}
+
 static void collect_occupancy(struct facts *facts)
 {
     facts->theoretical_pct = VALUE(facts, OCCUPANCY_THEORETICAL_PCT);
@@ -382,7 +408,9 @@ static void collect_occupancy(struct facts *facts)
     facts->tail_frac = NAN;
     if (facts->waves >= 1)
         facts->tail_frac = (ceil(facts->waves) - facts->waves) / ceil(facts->waves);
-    facts->busy_sm_frac = NAN;
+    facts->busy_sm_frac = facts->active_frac = NAN;
+    if (HAS(facts, SM_CYCLES_ACTIVE_AVG) && VALUE(facts, SM_CYCLES_ELAPSED) > 0)
+        facts->active_frac = VALUE(facts, SM_CYCLES_ACTIVE_AVG) / VALUE(facts, SM_CYCLES_ELAPSED);
     if (HAS(facts, SM_CYCLES_ACTIVE_AVG) && VALUE(facts, SM_CYCLES_ACTIVE_MAX) > 0)
         facts->busy_sm_frac =
             VALUE(facts, SM_CYCLES_ACTIVE_AVG) / VALUE(facts, SM_CYCLES_ACTIVE_MAX);
@@ -529,6 +557,9 @@ ridge_status facts_collect(struct facts *facts, const ridge_report *report, size
             facts->value[i] = NAN;
             facts->metric[i] = NULL;
         }
+    facts->is_range = facts->info->kind != RIDGE_RESULT_KERNEL;
+    if (facts->is_range)
+        forget_launch(facts);
     collect_speeds_of_light(facts);
     code_facts_collect(facts);
     collect_stalls(facts);

@@ -136,6 +136,20 @@ static ridge_gate_outcome gate_parallelism(struct facts *facts, struct verdict *
     const struct constituent *const busiest = facts_top(facts, true, true);
     const double saturation_frac = busiest != NULL ? busiest->pct / 100 : NAN;
 
+    if (facts->is_range && facts->active_frac < IDLE_FRAC) {
+        *reasoning = facts_text(facts,
+                                "the SMs have a warp for %.1f %% of the time; the rest is "
+                                "between the launches",
+                                facts->active_frac * 100);
+        return close_gate(verdict, RIDGE_CLASS_LATENCY, RIDGE_WALL_PARALLELISM, saturation_frac);
+    }
+    if (facts->is_range) {
+        *reasoning = isnan(facts->active_frac)
+                         ? "how long the SMs had work is not recorded"
+                         : facts_text(facts, "the SMs have a warp for %.1f %% of the time",
+                                      facts->active_frac * 100);
+        return isnan(facts->active_frac) ? RIDGE_GATE_UNDECIDED : RIDGE_GATE_PASSED;
+    }
     if (isnan(facts->grid_blocks) || isnan(facts->sm_count)) {
         *reasoning = "the report does not say how many blocks and multiprocessors there are";
         return RIDGE_GATE_UNDECIDED;
@@ -178,6 +192,10 @@ static ridge_gate_outcome gate_occupancy(struct facts *facts, struct verdict *ve
 {
     const struct constituent *const busiest = facts_top(facts, true, true);
 
+    if (facts->is_range) {
+        *reasoning = "does not apply to several launches";
+        return RIDGE_GATE_PASSED;
+    }
     if (isnan(facts->theoretical_pct)) {
         *reasoning = "the report holds no occupancy (sections Occupancy, LaunchStats)";
         return RIDGE_GATE_UNDECIDED;

@@ -24,7 +24,7 @@ static bool no_speed_of_light(const struct facts *facts)
 
 static bool no_launch(const struct facts *facts)
 {
-    return isnan(facts->theoretical_pct) || isnan(facts->waves);
+    return !facts->is_range && (isnan(facts->theoretical_pct) || isnan(facts->waves));
 }
 
 static bool no_balance(const struct facts *facts)
@@ -39,7 +39,9 @@ static bool no_stalls(const struct facts *facts)
 
 static bool no_places(const struct facts *facts)
 {
-    return (facts->profile->columns & RIDGE_PROFILE_EXECUTED) == 0;
+    /* Graphs are profiled with samples only. */
+    return (facts->profile->columns & RIDGE_PROFILE_EXECUTED) == 0 &&
+           facts->info->kind != RIDGE_RESULT_GRAPH;
 }
 
 static bool no_samples(const struct facts *facts)
@@ -109,9 +111,21 @@ static const char *collect_command(struct facts *facts, const char *const sectio
     ridge_text_add(&text, "ncu");
     for (i = 0; i < count; i++)
         ridge_text_format(&text, " --section %s", sections[i]);
-    ridge_text_add(&text, " --import-source yes --kernel-name '");
-    add_pattern(&text, facts->info->name);
-    ridge_text_format(&text, "' --launch-skip %zu --launch-count 1", launches_before(facts));
+    ridge_text_add(&text, " --import-source yes");
+    switch (facts->info->kind) {
+    case RIDGE_RESULT_KERNEL:
+        ridge_text_add(&text, " --kernel-name '");
+        add_pattern(&text, facts->info->name);
+        ridge_text_format(&text, "' --launch-skip %zu --launch-count 1", launches_before(facts));
+        break;
+    case RIDGE_RESULT_GRAPH:
+        ridge_text_add(&text, " --graph-profiling graph");
+        break;
+    case RIDGE_RESULT_RANGE:
+    case RIDGE_RESULT_COMMAND_LIST:
+        ridge_text_add(&text, " --replay-mode range");
+        break;
+    }
     if (facts->info->clocks_locked == 0)
         ridge_text_add(&text, " --clock-control none");
     ridge_text_add(&text, " -o more YOUR_PROGRAM");

@@ -39,7 +39,7 @@ static void set_headroom(const struct facts *facts, const struct verdict *verdic
     const double bound = facts_headroom(facts, &next);
 
     /* A kernel that is over before it fills the chip has no room to speak of. */
-    if (is_latency_bound(verdict) && verdict->gate != 0)
+    if (is_latency_bound(verdict) && verdict->gate != 0 && !facts->is_range)
         finding_bound(finding, bound, next);
 }
 

@@ -23,13 +23,32 @@ static void judge_launch_overhead(struct facts *facts, const struct verdict *ver
     finding_evidence(facts, finding, RIDGE_MEANING_GRID_BLOCKS);
 }
 
+static void judge_idle(struct facts *facts, const struct verdict *verdict, struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+
+    if (!facts->is_range || !(facts->active_frac < IDLE_FRAC) || verdict->gate != 2)
+        return;
+    out->weight = WEIGHT_PRIMARY + 18;
+    finding->sentence = facts_text(
+        facts, "The SMs have a warp for %.1f %% of the time; the rest lies between the launches.",
+        facts->active_frac * 100);
+    finding->advice = "Look between the kernels, not inside them: a CUDA graph, fewer and larger "
+                      "kernels, no synchronisation or copy in the range.";
+    finding_evidence(facts, finding, RIDGE_MEANING_SM_CYCLES_ACTIVE_AVG);
+    finding_evidence(facts, finding, RIDGE_MEANING_SM_CYCLES_ELAPSED);
+    finding_evidence(facts, finding, RIDGE_MEANING_DURATION_NS);
+    if (facts->active_frac > 0)
+        finding_bound(finding, 1 / facts->active_frac, RIDGE_WALL_UNKNOWN);
+}
+
 static void judge_grid(struct facts *facts, const struct verdict *verdict, struct judgement *out)
 {
     ridge_finding *const finding = &out->finding;
     const bool fewer_than_sms = facts->grid_blocks < GRID_FRAC * facts->sm_count;
     const bool few = facts->waves < 0.5 && facts->achieved_pct < 0.6 * facts->theoretical_pct;
 
-    if (!fewer_than_sms && !few)
+    if ((!fewer_than_sms && !few) || facts->is_range)
         return;
     if (verdict->gate == 2)
         out->weight = WEIGHT_PRIMARY + 15;
@@ -324,6 +343,7 @@ static void judge_occupancy_barriers(struct facts *facts, const struct verdict *
 
 const struct rule parallelism_rules[] = {
     {"launch_overhead", judge_launch_overhead},
+    {"idle_between_kernels", judge_idle},
     {"grid_too_small", judge_grid},
     {"imbalance", judge_imbalance},
     {"tail_effect", judge_tail},

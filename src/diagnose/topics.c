@@ -483,6 +483,18 @@ static const ridge_topic topics[] = {
         .read = PROGRAMMING_GUIDE "CUDA Graphs, Programmatic Dependent Launch and Synchronization.",
     },
     {
+        .id = "idle_between_kernels",
+        .title = "time between the launches",
+        .meaning = "The result covers several launches, and for most of its time no SM has a warp: "
+                   "the GPU waits for the host, for a copy or for the launch itself.",
+        .decided = "A range, command list or graph in which the SMs are active less than half of "
+                   "the elapsed cycles.",
+        .change = "Work between the kernels: a CUDA graph, fewer and larger kernels, no "
+                  "synchronisation or copy on the way. What happens inside the kernels comes "
+                  "second.",
+        .read = PROGRAMMING_GUIDE "CUDA Graphs, Asynchronous Concurrent Execution.",
+    },
+    {
         .id = "grid_too_small",
         .title = "a grid that is too small for the chip",
         .meaning = "There are fewer blocks than SMs, or so few that most places for warps stay "

@@ -38,6 +38,7 @@ static void write_kernel(ridge_json *json, const ridge_diagnosis *diagnosis)
     ridge_json_number(json, "occupancy_theoretical_frac", diagnosis->occupancy_theoretical_frac);
     ridge_json_number(json, "occupancy_achieved_frac", diagnosis->occupancy_achieved_frac);
     ridge_json_number(json, "waves", diagnosis->waves);
+    ridge_json_bool(json, "clocks_locked", diagnosis->clocks_locked);
     ridge_json_number(json, "dram_bytes", diagnosis->dram_bytes);
     ridge_json_number(json, "model_bytes", diagnosis->model_bytes);
     ridge_json_number(json, "model_flop", diagnosis->model_flop);

@@ -605,13 +605,49 @@ bool ridge_kernel_code_address(const ridge_kernel *kernel, uint64_t *address)
     return first_function_pc(kernel, address);
 }
 
+/* Writes a path without "." and "directory/.." in it; paths that do not fit are cut. */
+static void write_plain_path(const char *path, char *plain, size_t size)
+{
+    size_t length = 0;
+
+    while (*path != '\0' && length + 1 < size) {
+        const size_t part = strcspn(path, "/");
+
+        if (part == 2 && path[0] == '.' && path[1] == '.' && length > 1) {
+            length--; /* the slash behind the directory that goes */
+            while (length > 0 && plain[length - 1] != '/')
+                length--;
+        } else if (!(part == 1 && path[0] == '.')) {
+            const size_t room = size - 1 - length;
+            const size_t with_slash = part + (path[part] == '/');
+            const size_t copied = with_slash < room ? with_slash : room;
+
+            memcpy(plain + length, path, copied);
+            length += copied;
+        }
+        path += part + (path[part] == '/');
+    }
+    plain[length] = '\0';
+}
+
 const ridge_source_file *ridge_module_file(const ridge_module *module, const char *path)
 {
+    char wanted[1024], found[1024];
     size_t i;
 
     for (i = 0; i < module->file_count; i++)
         if (strcmp(module->files[i].path, path) == 0)
             return &module->files[i];
+    if (strstr(path, "/.") == NULL)
+        return NULL;
+    /* The line table has paths as the compiler was given them, the import as the system sees
+     * them. */
+    write_plain_path(path, wanted, sizeof(wanted));
+    for (i = 0; i < module->file_count; i++) {
+        write_plain_path(module->files[i].path, found, sizeof(found));
+        if (strcmp(wanted, found) == 0)
+            return &module->files[i];
+    }
     return NULL;
 }
 

@@ -514,7 +514,10 @@ static bool read_row(struct csv_reader *reader)
         return read_header(reader);
     if (id->length > 0 && !count_of(id, reader->decimal, &number))
         return true; /* of the program */
-    if (reader->rows.field_count != reader->column_count) {
+    /* On the details page the columns of rules are missing behind a metric. */
+    if (reader->rows.field_count != reader->column_count &&
+        !(reader->is_details && reader->rows.field_count > reader->at[COLUMN_METRIC_VALUE] &&
+          reader->rows.field_count < reader->column_count)) {
         if (reader->rows.field_count > 1)
             report_warn(reader->report, "line %zu: %zu fields, expected the %zu of the header",
                         reader->rows.row_line, reader->rows.field_count, reader->column_count);
