@@ -300,7 +300,7 @@ static bool is_same_code(const struct facts *before, const struct facts *after)
     const ridge_function *const a = before->profile->function;
     const ridge_function *const b = after->profile->function;
 
-    return a != NULL && b != NULL && a->code_bytes == b->code_bytes &&
+    return a != NULL && b != NULL && a->code_bytes > 0 && a->code_bytes == b->code_bytes &&
            memcmp(a->code, b->code, a->code_bytes) == 0;
 }
 
