@@ -20,6 +20,7 @@ zstd        libzstd-dev          zstd        libzstd-devel        zstd      zstd
 pkg-config  pkg-config           pkg-config  pkgconf-pkg-config   pkgconf   pkgconf
 cmocka      libcmocka-dev        cmocka      libcmocka-devel      cmocka    cmocka-dev
 xz          xz-utils             xz          xz                   xz        xz
+python3     python3              python3     python3              python    python3
 c++         g++                  -           gcc-c++              gcc       g++
 clang       clang                llvm        clang,compiler-rt    clang     clang,compiler-rt
 shellcheck  shellcheck           shellcheck  ShellCheck           shellcheck shellcheck
