@@ -191,9 +191,12 @@ bool ridge_kernel_stall(const ridge_kernel *kernel, ridge_stall stall, double *r
 #undef NAME
     };
 
-    if ((unsigned)stall >= RIDGE_STALL_COUNT || !ridge_kernel_number(kernel, names[stall], ratio) ||
-        isnan(*ratio))
+    double number;
+
+    if ((unsigned)stall >= RIDGE_STALL_COUNT ||
+        !ridge_kernel_number(kernel, names[stall], &number) || isnan(number))
         return false;
+    *ratio = number;
     if (metric != NULL)
         *metric = names[stall];
     return true;

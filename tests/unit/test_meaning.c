@@ -219,9 +219,11 @@ static void finds_stalls(void **state)
     assert_true(ratio == 0.25);
     assert_string_equal(metric, metrics[0].name);
     assert_true(ridge_kernel_stall(held.kernel, RIDGE_STALL_BARRIER, &ratio, NULL));
+    ratio = 77;
     assert_false(ridge_kernel_stall(held.kernel, RIDGE_STALL_GMMA, &ratio, &metric));
     assert_false(ridge_kernel_stall(held.kernel, RIDGE_STALL_WAIT, &ratio, &metric));
     assert_false(ridge_kernel_stall(held.kernel, RIDGE_STALL_COUNT, &ratio, &metric));
+    assert_true(ratio == 77);
     close_held(&held);
     (void)state;
 }
