@@ -57,25 +57,25 @@ static void judge_grid(struct facts *facts, const struct verdict *verdict, struc
     else if (verdict->saturated) {
         out->weight = 1;
         out->not_now =
-            facts_text(facts, "%.0f blocks are few for %.0f SMs, but %s is full already",
-                       facts->grid_blocks, facts->sm_count, ridge_wall_words(verdict->wall));
+            facts_text(facts, "%.0f blocks leave room on the SMs, but %s is full already",
+                       facts->grid_blocks, ridge_wall_words(verdict->wall));
         return;
     } else
         out->weight = WEIGHT_SHARED;
-    finding->sentence =
-        fewer_than_sms
-            ? facts_text(facts,
-                         "The grid has %.0f blocks for %.0f SMs: %.0f SMs have nothing to do.",
-                         facts->grid_blocks, facts->sm_count, facts->sm_count - facts->grid_blocks)
-            : facts_text(
-                  facts,
-                  "The grid fills %.0f %% of the places for blocks: an SM holds %.1f warps on "
-                  "average, %.0f would fit.",
-                  facts->waves * 100,
-                  facts->arch != NULL ? facts->achieved_pct / 100 * facts->arch->warps_per_sm
-                                      : (double)NAN,
-                  facts->arch != NULL ? facts->theoretical_pct / 100 * facts->arch->warps_per_sm
-                                      : (double)NAN);
+    if (fewer_than_sms)
+        finding->sentence =
+            facts_text(facts, "The grid has %.0f blocks for %.0f SMs: %.0f SMs have nothing to do.",
+                       facts->grid_blocks, facts->sm_count, facts->sm_count - facts->grid_blocks);
+    else if (facts->arch != NULL)
+        finding->sentence = facts_text(
+            facts,
+            "The grid fills %.0f %% of the places for blocks: an SM holds %.1f warps on average, "
+            "%.0f would fit.",
+            facts->waves * 100, facts->achieved_pct / 100 * facts->arch->warps_per_sm,
+            facts->theoretical_pct / 100 * facts->arch->warps_per_sm);
+    else
+        finding->sentence = facts_text(facts, "The grid fills %.0f %% of the places for blocks.",
+                                       facts->waves * 100);
     finding->advice = "More blocks: smaller tiles, split the reduction (split-K, split-V) over "
                       "blocks, let several problems share one launch.";
     finding_evidence(facts, finding, RIDGE_MEANING_GRID_BLOCKS);
