@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "diagnose_support.h"
 
+#include <ctype.h>
 #include <math.h>
 
 enum { ROWS = COUNT_OF(((sample_kernel *)0)->code), INSTRUCTION = 16 };
@@ -334,13 +335,25 @@ static bool is_symptom_of_memory(const char *id)
     return strncmp(id, "occupancy_", 10) == 0 || is_one_of(id, ids, COUNT_OF(ids));
 }
 
+/* As a word of its own: "nanosleep" has no nan. */
+static bool has_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    const char *at;
+
+    for (at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == text || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[length]))
+            return true;
+    return false;
+}
+
 static void check_text(const char *text)
 {
     assert_non_null(text);
     assert_true(text[0] != '\0');
     assert_null(strchr(text, '\n'));
-    assert_null(strstr(text, "nan"));
-    assert_null(strstr(text, "(null)"));
+    if (has_word(text, "nan") || has_word(text, "inf") || strstr(text, "(null)") != NULL)
+        fail_msg("%s", text);
 }
 
 static void check_finding(const ridge_finding *finding, size_t index)

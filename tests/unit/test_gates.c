@@ -254,7 +254,7 @@ static struct gate_case {
      "grid_too_small",
      true},
     {"a tail, DRAM saturated",
-     {.numbers = {{WAVES, 1.1}, {DRAM, 85}}},
+     {.numbers = {{WAVES, 1.1}, {ACTIVE_AVG, ABSENT}, {DRAM, 85}}},
      "memory",
      "dram",
      1,
