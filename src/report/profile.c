@@ -79,7 +79,13 @@ static const struct counter {
     {{"memory_access_size_type"}, offsetof(ridge_instruction, access_bits), 0},
 };
 
-enum { COUNTERS = sizeof(counters) / sizeof(counters[0]), INSTRUCTION_BYTES = 16 };
+enum {
+    COUNTERS = sizeof(counters) / sizeof(counters[0]),
+    INSTRUCTION_BYTES = 16,
+    /* Rows outside the kernel's own code, repetitions included: more than any program calls, and
+     * few enough that a damaged report cannot ask for all memory. */
+    OTHER_ROWS = 1 << 17
+};
 
 #define STALL_PREFIX "smsp__pcsamp_warps_issue_stalled_"
 #define NOT_ISSUED "_not_issued"
@@ -90,7 +96,7 @@ struct profile {
     ridge_instruction *rows;
     ridge_cubin *cubin;
     uint64_t *pcs; /* while building */
-    size_t pc_count, pc_capacity;
+    size_t pc_count, pc_capacity, pc_limit;
 };
 
 static bool grow(void **array, size_t count, size_t *capacity, size_t size)
@@ -113,6 +119,8 @@ static bool add_pc(struct profile *profile, uint64_t pc)
     void *pcs = profile->pcs;
 
     if (profile->pc_count > 0 && profile->pcs[profile->pc_count - 1] == pc)
+        return true;
+    if (profile->pc_count >= profile->pc_limit)
         return true;
     if (!grow(&pcs, profile->pc_count, &profile->pc_capacity, sizeof(profile->pcs[0])))
         return false;
@@ -223,10 +231,12 @@ static bool collect_pcs(struct profile *profile, const ridge_kernel *kernel, uin
     ridge_metric metric;
     size_t i, kept = 0;
 
+    profile->pc_limit = SIZE_MAX;
     if (function != NULL)
         for (i = 0; i < function->code_bytes; i += INSTRUCTION_BYTES)
             if (!add_pc(profile, code_pc + i))
                 return false;
+    profile->pc_limit = profile->pc_count + OTHER_ROWS;
     for (i = 0; i < COUNTERS; i++)
         if (find_counter(kernel, &counters[i], &metric) &&
             !add_metric_pcs(profile, code_pc, &metric))

@@ -176,9 +176,17 @@ bool report_add_kernel(ridge_report *report, ridge_kernel **out)
 {
     ridge_kernel *kernel;
 
-    if (!report_grow(&report->arena, &report->kernels, report->kernel_count,
-                     &report->kernel_capacity, sizeof(report->kernels[0])))
-        return false;
+    /* Not in the arena, where each smaller array would stay. */
+    if (report->kernel_count == report->kernel_capacity) {
+        const size_t capacity = report->kernel_capacity == 0 ? 4 : report->kernel_capacity * 2;
+        ridge_kernel *const kernels =
+            ridge_realloc_array(report->kernels, capacity, sizeof(report->kernels[0]));
+
+        if (kernels == NULL)
+            return false;
+        report->kernels = kernels;
+        report->kernel_capacity = capacity;
+    }
     kernel = &report->kernels[report->kernel_count];
     memset(kernel, 0, sizeof(*kernel));
     kernel->report = report;
@@ -188,6 +196,22 @@ bool report_add_kernel(ridge_report *report, ridge_kernel **out)
     kernel->info.clocks_locked = -1;
     kernel->module_index = SIZE_MAX;
     *out = kernel;
+    return true;
+}
+
+bool report_reserve_metrics(ridge_kernel *kernel, size_t count)
+{
+    ridge_arena *const arena = &kernel->report->arena;
+    size_t slot_count = 4;
+
+    while (slot_count / 2 < count)
+        slot_count *= 2;
+    kernel->metrics = ridge_alloc_array(arena, count, sizeof(kernel->metrics[0]));
+    kernel->metric_slots = ridge_alloc_array(arena, slot_count, sizeof(uint32_t));
+    if (kernel->metrics == NULL || kernel->metric_slots == NULL)
+        return false;
+    kernel->metric_capacity = count;
+    kernel->metric_slot_count = slot_count;
     return true;
 }
 
@@ -209,7 +233,7 @@ static bool make_metric_slots(ridge_kernel *kernel)
     size_t slot_count = kernel->metric_slot_count == 0 ? 16 : kernel->metric_slot_count;
     size_t i;
 
-    while (slot_count / 2 < kernel->info.metric_count + 1)
+    while (slot_count / 2 < kernel->info.metric_count)
         slot_count *= 2;
     if (slot_count == kernel->metric_slot_count)
         return true;
@@ -421,6 +445,7 @@ void ridge_report_free(ridge_report *report)
     if (report == NULL)
         return;
     ridge_file_release(&report->file);
+    ridge_free(report->kernels);
     ridge_arena_release(&report->arena);
     ridge_free(report);
 }

@@ -64,7 +64,7 @@ struct ridge_report {
     uint32_t *name_slots; /* hash table of name index plus 1; size a power of two */
     size_t name_slot_count;
     bool has_repeated_names; /* the table holds some name twice */
-    ridge_kernel *kernels;
+    ridge_kernel *kernels;   /* not in the arena */
     size_t kernel_count, kernel_capacity;
     struct report_module *modules;
     size_t module_count, module_capacity;
@@ -88,6 +88,9 @@ bool report_add_name(ridge_report *report, ridge_slice name);
 bool report_intern_name(ridge_report *report, const char *name, size_t length, uint32_t *index);
 /* A new kernel with every "not recorded" value set; valid until the next one is added. */
 bool report_add_kernel(ridge_report *report, ridge_kernel **kernel);
+/* Room for so many metrics, so that adding them leaves nothing behind in the arena; once, before
+ * the first. */
+bool report_reserve_metrics(ridge_kernel *kernel, size_t count);
 /* Room for one more metric, zeroed; the caller fills it. A second metric of the same name
  * replaces the first, as in NVIDIA's reader. name_index must be < name_count. */
 bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_metric **metric);

@@ -355,6 +355,17 @@ static bool name_result(ridge_kernel *kernel)
     return enough_memory;
 }
 
+static size_t count_fields(ridge_slice message, uint32_t number)
+{
+    ridge_cursor cursor = ridge_cursor_of(message);
+    ridge_field field;
+    size_t count = 0;
+
+    while (ridge_field_next(&cursor, &field))
+        count += field.number == number;
+    return count;
+}
+
 bool ncu_result_read(ridge_report *report, ridge_slice message, ridge_result_kind kind)
 {
     const uint32_t metric_field = result_fields[kind].metric != 0
@@ -362,11 +373,19 @@ bool ncu_result_read(ridge_report *report, ridge_slice message, ridge_result_kin
                                       : find_metric_field(report, message);
     const size_t offset = ncu_offset(report, message);
     ridge_cursor cursor = ridge_cursor_of(message);
+    const size_t metric_count = count_fields(message, metric_field);
     ridge_field field;
     ridge_kernel *kernel;
     size_t unknown_names = 0, malformed = 0;
-    bool enough_memory = report_add_kernel(report, &kernel);
+    bool enough_memory;
 
+    if (message.size == 0) {
+        report_damage(report, "offset %zu: an empty %s result, left out", offset,
+                      result_fields[kind].name);
+        return true;
+    }
+    enough_memory =
+        report_add_kernel(report, &kernel) && report_reserve_metrics(kernel, metric_count);
     if (!enough_memory)
         return false;
     kernel->info.kind = kind;
