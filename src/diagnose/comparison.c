@@ -5,6 +5,8 @@
 #include "ridge/diff.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,6 +154,40 @@ static int compare_changes(const void *left, const void *right)
     return strcmp(a->metric, b->metric);
 }
 
+/* The value of derived evidence on a side whose findings do not rest on it; NAN: not known. */
+static double derived_value(const struct facts *facts, const char *metric)
+{
+    static const struct {
+        const char *metric;
+        size_t field;
+    } fields[] = {
+        {"ridge:shared_waste_frac", offsetof(struct facts, shared_waste_frac)},
+        {"ridge:sector_waste_frac", offsetof(struct facts, sector_waste_frac)},
+        {"ridge:local_frac", offsetof(struct facts, local_frac)},
+        {"ridge:narrow_frac", offsetof(struct facts, narrow_frac)},
+        {"ridge:conversion_frac", offsetof(struct facts, conversion_frac)},
+        {"ridge:atomic_frac", offsetof(struct facts, atomic_frac)},
+        {"ridge:tail_frac", offsetof(struct facts, tail_frac)},
+        {"ridge:dram_bytes", offsetof(struct facts, dram_bytes)},
+    };
+    char stall[64];
+    size_t i;
+
+    for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+        if (strcmp(fields[i].metric, metric) == 0) {
+            double value;
+
+            memcpy(&value, (const char *)facts + fields[i].field, sizeof(value));
+            return value;
+        }
+    for (i = 0; facts->has_stalls && i < RIDGE_STALL_COUNT; i++) {
+        snprintf(stall, sizeof(stall), "ridge:stall_%s_frac", ridge_stall_name((ridge_stall)i));
+        if (strcmp(stall, metric) == 0)
+            return facts->stall_share[i];
+    }
+    return NAN;
+}
+
 /* The value of a piece of evidence in a diagnosis that may not list it. */
 static double evidence_value(const struct side *side, const char *metric)
 {
@@ -162,7 +198,9 @@ static double evidence_value(const struct side *side, const char *metric)
         for (e = 0; e < side->diagnosis->findings[f].evidence_count; e++)
             if (strcmp(side->diagnosis->findings[f].evidence[e].metric, metric) == 0)
                 return side->diagnosis->findings[f].evidence[e].value;
-    return ridge_kernel_number(side->facts.kernel, metric, &value) ? value : (double)NAN;
+    return ridge_kernel_number(side->facts.kernel, metric, &value)
+               ? value
+               : derived_value(&side->facts, metric);
 }
 
 enum { CANDIDATES = 128 };
