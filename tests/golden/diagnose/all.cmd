@@ -1,0 +1,1 @@
+ridge diagnose --all ../../examples/reports/transpose_conflict.ncu-rep

@@ -1,0 +1,1 @@
+ridge diagnose ../../examples/reports/rms_norm_wide.ncu-rep

@@ -1,0 +1,1 @@
+ridge diagnose --workload conv:1x1:f32 ../../examples/reports/rms_norm_narrow.ncu-rep

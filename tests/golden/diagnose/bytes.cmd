@@ -1,0 +1,1 @@
+ridge diagnose --bytes 1GiB ../../examples/reports/rms_norm_wide.ncu-rep

@@ -1,0 +1,1 @@
+ridge diagnose --color always ../fuzz/corpus/report/w10.ncu-rep

@@ -1,0 +1,1 @@
+ridge diagnose raw_page_h200.csv

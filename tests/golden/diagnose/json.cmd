@@ -1,0 +1,1 @@
+ridge diagnose --json ../../examples/reports/transpose_conflict.ncu-rep

@@ -1,0 +1,1 @@
+ridge diagnose --launch 7 repeated_launches.csv

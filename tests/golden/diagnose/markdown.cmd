@@ -1,0 +1,1 @@
+ridge diagnose --markdown ../../examples/reports/transpose_conflict.ncu-rep

@@ -1,0 +1,1 @@
+ridge diagnose ../fuzz/corpus/report/metrics.ncu-rep

@@ -1,0 +1,1 @@
+ridge diagnose --json ../fuzz/corpus/report/metrics.ncu-rep

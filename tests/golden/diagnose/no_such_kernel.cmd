@@ -1,0 +1,1 @@
+ridge diagnose --kernel gemm ../../examples/reports/transpose_conflict.ncu-rep

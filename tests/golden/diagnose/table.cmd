@@ -1,0 +1,1 @@
+ridge diagnose repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge diagnose --top 2 repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge diff --json ../../examples/reports/rms_norm_narrow.ncu-rep ../../examples/reports/rms_norm_wide.ncu-rep

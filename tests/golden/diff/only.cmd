@@ -1,0 +1,1 @@
+ridge diff repeated_launches.csv ../fuzz/corpus/report/w02.ncu-rep

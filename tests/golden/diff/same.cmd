@@ -1,0 +1,1 @@
+ridge diff ../../examples/reports/transpose_conflict.ncu-rep ../../examples/reports/transpose_conflict.ncu-rep

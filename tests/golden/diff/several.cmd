@@ -1,0 +1,1 @@
+ridge diff repeated_launches.csv repeated_launches.csv

@@ -1,0 +1,1 @@
+ridge explain shared_bank_conflict

@@ -1,0 +1,1 @@
+ridge explain tail_effect imbalance

@@ -1,0 +1,1 @@
+ridge kernels ../fuzz/corpus/report/w05.ncu-rep

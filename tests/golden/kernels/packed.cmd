@@ -1,0 +1,1 @@
+ridge kernels ../fuzz/corpus/report/packed_zstd.ncu-rep && ridge kernels ../fuzz/corpus/report/packed_gzip.ncu-rep

@@ -1,0 +1,1 @@
+ridge metrics ../fuzz/corpus/report/w10.ncu-rep 'launch__*'

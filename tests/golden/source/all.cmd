@@ -1,0 +1,1 @@
+ridge source --all ../../examples/reports/transpose_conflict.ncu-rep

@@ -1,0 +1,1 @@
+ridge source ../../examples/reports/rms_norm_narrow.ncu-rep

@@ -1,0 +1,1 @@
+ridge source --by sectors --sass ../../examples/reports/transpose_conflict.ncu-rep
