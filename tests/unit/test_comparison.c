@@ -327,6 +327,35 @@ static void latency_over_fewer_instructions(void **state)
     (void)state;
 }
 
+/* A function that has a name and no bytes is not the same code as another such. */
+static void functions_without_code(void **state)
+{
+    static const sample_header header = {.sm = 90};
+    static const sample_section text = {.name = ".text.k", .type = 8, .size = 64};
+    file_bytes cubin = sample_cubin(&header, &text, 1);
+    const build_source source = {.reference = 1,
+                                 .binary = cubin.data,
+                                 .binary_bytes = cubin.size,
+                                 .function = "k",
+                                 .address = 4096};
+    const build_result result = {.name = "k", .mangled = "k", .module = 1};
+    const build_block block = {
+        .sources = &source, .source_count = 1, .results = &result, .result_count = 1};
+    file_bytes file = build_report(&block, 1);
+    ridge_report *const report = build_open(&file);
+    ridge_diff *diff;
+
+    assert_int_equal(ridge_diff_create(report, report, &diff, NULL), RIDGE_OK);
+    check_diff(diff);
+    assert_int_equal(diff->pair_count, 1);
+    assert_false(diff->pairs[0].same_code);
+    ridge_diff_free(diff);
+    ridge_report_free(report);
+    support_release(&file);
+    support_release(&cubin);
+    (void)state;
+}
+
 /* -- life -------------------------------------------------------------------------------------- */
 
 static void outlives_the_reports(void **state)
@@ -391,6 +420,7 @@ int main(void)
     cases_add(&list, "the wall moves", the_wall_moves, NULL);
     cases_add(&list, "nothing changes", nothing_changes, NULL);
     CASES_ADD_ROWS(&list, compares_clocks, clock_cases);
+    cases_add(&list, "functions without code", functions_without_code, NULL);
     cases_add(&list, "without times", without_times, NULL);
     cases_add(&list, "fewer instructions", latency_over_fewer_instructions, NULL);
     cases_add(&list, "a comparison outlives the reports", outlives_the_reports, NULL);
