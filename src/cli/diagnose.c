@@ -24,12 +24,20 @@ struct request {
     size_t file_count;
 };
 
-/* The diagnoses of one file, the longest kernel first. */
+/* A file that is open, and its kernels that were asked for, the longest first. They are diagnosed
+ * one at a time, so that memory does not grow with their number. */
 struct file_result {
     const char *path;
-    ridge_diagnosis **diagnoses;
+    ridge_report *report;
+    const ridge_kernel **kernels;
     size_t count;
-    size_t report_kernel_count;
+    double total_ns;
+};
+
+/* What the run has come to. */
+struct outcome {
+    int status;
+    bool failed; /* a finding of --fail-on was made */
 };
 
 /* -- --fail-on --------------------------------------------------------------------------------- */
@@ -87,80 +95,66 @@ static bool is_not_found(const char *id, size_t length, void *context)
     return true;
 }
 
-static bool has_failed(const struct request *request, const struct file_result *result)
-{
-    size_t i;
-
-    for (i = 0; i < result->count; i++)
-        if (!each_id(request->fail_on, is_not_found, result->diagnoses[i]))
-            return true;
-    return false;
-}
-
 /* -- work -------------------------------------------------------------------------------------- */
 
 static int compare_time(const void *left, const void *right)
 {
-    const ridge_diagnosis *const a = *(const ridge_diagnosis *const *)left;
-    const ridge_diagnosis *const b = *(const ridge_diagnosis *const *)right;
+    const ridge_kernel_info *const a = ridge_kernel_get_info(*(const ridge_kernel *const *)left);
+    const ridge_kernel_info *const b = ridge_kernel_get_info(*(const ridge_kernel *const *)right);
     const double a_ns = isnan(a->duration_ns) ? -1 : a->duration_ns;
     const double b_ns = isnan(b->duration_ns) ? -1 : b->duration_ns;
 
     if (a_ns != b_ns)
         return a_ns < b_ns ? 1 : -1;
-    return a->launch_index < b->launch_index ? -1 : a->launch_index > b->launch_index;
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
 static void release(struct file_result *result)
 {
-    size_t i;
-
-    for (i = 0; i < result->count; i++)
-        ridge_diagnosis_free(result->diagnoses[i]);
-    free(result->diagnoses);
-    result->diagnoses = NULL;
-    result->count = 0;
+    free(result->kernels);
+    ridge_report_free(result->report);
+    memset(result, 0, sizeof(*result));
 }
 
-/* Fills *result; returns an exit status after printing what went wrong. */
-static int diagnose_file(const char *path, const struct request *request,
-                         struct file_result *result)
+/* Opens a file and chooses its kernels; returns an exit status after printing what went wrong. */
+static int open_file(const char *path, const struct request *request, struct file_result *result)
 {
-    ridge_report *report = NULL;
-    const ridge_kernel **kernels = NULL;
-    ridge_error err;
-    size_t count = 0, i;
+    size_t i;
     int status;
 
     memset(result, 0, sizeof(*result));
     result->path = path;
-    status = cli_open_report(path, &report);
-    if (report == NULL)
-        return status;
-    status = cli_select_kernels(report, path, &request->filter, &kernels, &count);
-    if (status != CLI_DONE)
-        goto out;
-    result->report_kernel_count = ridge_report_kernel_count(report);
-    result->diagnoses = calloc(count, sizeof(result->diagnoses[0]));
-    if (result->diagnoses == NULL) {
-        ridge_fail(&err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
-        status = cli_fail(path, &err);
-        goto out;
-    }
-    for (i = 0; i < count && status == CLI_DONE; i++) {
-        if (ridge_diagnose(report, ridge_kernel_get_info(kernels[i])->index, &request->model,
-                           &result->diagnoses[i], &err) == RIDGE_OK)
-            result->count++;
-        else
-            status = cli_fail(path, &err);
-    }
-    qsort(result->diagnoses, result->count, sizeof(result->diagnoses[0]), compare_time);
-out:
-    if (status != CLI_DONE)
+    status = cli_open_report(path, &result->report);
+    if (result->report != NULL)
+        status = cli_select_kernels(result->report, path, &request->filter, &result->kernels,
+                                    &result->count);
+    if (status != CLI_DONE) {
         release(result);
-    free(kernels);
-    ridge_report_free(report);
-    return status;
+        return status;
+    }
+    qsort(result->kernels, result->count, sizeof(result->kernels[0]), compare_time);
+    for (i = 0; i < result->count; i++) {
+        const double duration_ns = ridge_kernel_get_info(result->kernels[i])->duration_ns;
+
+        result->total_ns += isnan(duration_ns) ? 0 : duration_ns;
+    }
+    return CLI_DONE;
+}
+
+/* The diagnosis of one kernel, or NULL after printing why not. */
+static ridge_diagnosis *diagnose(const struct file_result *result, size_t index,
+                                 const struct request *request, struct outcome *outcome)
+{
+    ridge_diagnosis *diagnosis;
+    ridge_error err;
+
+    if (ridge_diagnose(result->report, ridge_kernel_get_info(result->kernels[index])->index,
+                       &request->model, &diagnosis, &err) != RIDGE_OK) {
+        outcome->status = cli_fail(result->path, &err);
+        return NULL;
+    }
+    outcome->failed = outcome->failed || !each_id(request->fail_on, is_not_found, diagnosis);
+    return diagnosis;
 }
 
 /* -- output ------------------------------------------------------------------------------------ */
@@ -177,31 +171,36 @@ static const ridge_column columns[] = {
     {"gain", "Gain to", RIDGE_UNIT_RATIO, false},
 };
 
-static void write_table(const struct file_result *result, ridge_format format, ridge_output *output)
+static void add_row(ridge_table *table, const ridge_diagnosis *diagnosis, double total_ns)
+{
+    const ridge_finding *const first =
+        diagnosis->finding_count > 0 ? &diagnosis->findings[0] : NULL;
+
+    ridge_table_count(table, diagnosis->launch_index);
+    ridge_table_text(table, diagnosis->name);
+    ridge_table_number(table, diagnosis->duration_ns);
+    ridge_table_number(table, total_ns > 0 ? diagnosis->duration_ns / total_ns : NAN);
+    ridge_table_text(table, ridge_class_name(diagnosis->verdict.cls));
+    ridge_table_text(table, ridge_wall_name(diagnosis->verdict.wall));
+    ridge_table_number(table, diagnosis->verdict.saturation_frac);
+    ridge_table_text(table, first != NULL ? first->id : NULL);
+    ridge_table_number(table, first != NULL ? first->speedup_bound[1] : NAN);
+}
+
+static void write_table(const struct file_result *result, const struct request *request,
+                        ridge_output *output, struct outcome *outcome)
 {
     ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
-    double total_ns = 0;
     size_t i;
 
-    for (i = 0; i < result->count; i++)
-        total_ns +=
-            isnan(result->diagnoses[i]->duration_ns) ? 0 : result->diagnoses[i]->duration_ns;
-    for (i = 0; i < result->count; i++) {
-        const ridge_diagnosis *const diagnosis = result->diagnoses[i];
-        const ridge_finding *const first =
-            diagnosis->finding_count > 0 ? &diagnosis->findings[0] : NULL;
+    for (i = 0; i < result->count && outcome->status == CLI_DONE; i++) {
+        ridge_diagnosis *const diagnosis = diagnose(result, i, request, outcome);
 
-        ridge_table_count(table, diagnosis->launch_index);
-        ridge_table_text(table, diagnosis->name);
-        ridge_table_number(table, diagnosis->duration_ns);
-        ridge_table_number(table, total_ns > 0 ? diagnosis->duration_ns / total_ns : NAN);
-        ridge_table_text(table, ridge_class_name(diagnosis->verdict.cls));
-        ridge_table_text(table, ridge_wall_name(diagnosis->verdict.wall));
-        ridge_table_number(table, diagnosis->verdict.saturation_frac);
-        ridge_table_text(table, first != NULL ? first->id : NULL);
-        ridge_table_number(table, first != NULL ? first->speedup_bound[1] : NAN);
+        if (diagnosis != NULL)
+            add_row(table, diagnosis, result->total_ns);
+        ridge_diagnosis_free(diagnosis);
     }
-    ridge_table_write(table, format, output, NULL, NULL);
+    ridge_table_write(table, request->out.format, output, NULL, NULL);
     ridge_table_free(table);
 }
 
@@ -217,8 +216,23 @@ static void write_hint(const char *path, ridge_output *output)
     ridge_output_wrap(output, 0, "", text);
 }
 
+static void write_screen(const struct file_result *result, size_t index,
+                         const struct request *request, ridge_output *output,
+                         struct outcome *outcome)
+{
+    ridge_diagnosis *const diagnosis = diagnose(result, index, request, outcome);
+
+    if (diagnosis == NULL)
+        return;
+    if (request->out.format == RIDGE_FORMAT_MARKDOWN)
+        ridge_diagnosis_write_markdown(diagnosis, request->all, output);
+    else
+        ridge_diagnosis_write_text(diagnosis, request->all, output);
+    ridge_diagnosis_free(diagnosis);
+}
+
 static void write_text(const struct file_result *result, const struct request *request,
-                       ridge_output *output)
+                       ridge_output *output, struct outcome *outcome)
 {
     const bool chosen = request->filter.pattern != NULL || request->filter.launch != OPTION_UNSET ||
                         request->top != OPTION_UNSET;
@@ -226,40 +240,42 @@ static void write_text(const struct file_result *result, const struct request *r
     size_t shown = result->count == 1 || chosen ? result->count : 0;
     size_t i;
 
-    if (request->top != OPTION_UNSET && request->top < shown)
+    if (request->top < shown)
         shown = request->top;
     if (request->file_count > 1)
         ridge_output_format(output, markdown ? "# %s\n\n" : "%s\n\n", result->path);
     if (result->count > 1) {
-        write_table(result, request->out.format, output);
+        write_table(result, request, output, outcome);
         if (shown == 0 && !markdown)
             write_hint(result->path, output);
     }
-    for (i = 0; i < shown; i++) {
+    for (i = 0; i < shown && outcome->status == CLI_DONE; i++) {
         if (i > 0 || result->count > 1)
             ridge_output_text(output, "\n");
-        if (markdown)
-            ridge_diagnosis_write_markdown(result->diagnoses[i], request->all, output);
-        else
-            ridge_diagnosis_write_text(result->diagnoses[i], request->all, output);
+        write_screen(result, i, request, output, outcome);
     }
 }
 
 static void write_json_file(const struct file_result *result, const struct request *request,
-                            ridge_json *json)
+                            ridge_json *json, struct outcome *outcome)
 {
     size_t i;
 
     ridge_json_text(json, "file", result->path);
     ridge_json_begin_array(json, "kernels");
-    for (i = 0; i < result->count && i < request->top; i++)
-        ridge_diagnosis_write_json(result->diagnoses[i], json);
+    for (i = 0; i < result->count && outcome->status == CLI_DONE; i++) {
+        ridge_diagnosis *const diagnosis = diagnose(result, i, request, outcome);
+
+        if (diagnosis != NULL && i < request->top)
+            ridge_diagnosis_write_json(diagnosis, json);
+        ridge_diagnosis_free(diagnosis);
+    }
     ridge_json_end_array(json);
 }
 
 /* One file: {"schema", "file", "kernels"}; several: {"schema", "files": [{"file", "kernels"}]}. */
 static void write_json(const struct file_result *results, const struct request *request,
-                       ridge_output *output)
+                       ridge_output *output, struct outcome *outcome)
 {
     ridge_json *const json = ridge_json_create(output);
     size_t i;
@@ -267,12 +283,14 @@ static void write_json(const struct file_result *results, const struct request *
     ridge_json_begin_object(json, NULL);
     ridge_json_text(json, "schema", "ridge-diagnosis/1");
     if (request->file_count == 1) {
-        write_json_file(&results[0], request, json);
+        write_json_file(&results[0], request, json, outcome);
     } else {
         ridge_json_begin_array(json, "files");
         for (i = 0; i < request->file_count; i++) {
+            if (results[i].count == 0)
+                continue;
             ridge_json_begin_object(json, NULL);
-            write_json_file(&results[i], request, json);
+            write_json_file(&results[i], request, json, outcome);
             ridge_json_end_object(json);
         }
         ridge_json_end_array(json);
@@ -281,32 +299,32 @@ static void write_json(const struct file_result *results, const struct request *
     ridge_json_free(json);
 }
 
-static int write_results(const struct file_result *results, const struct request *request,
-                         int status)
+static void write_results(const struct file_result *results, const struct request *request,
+                          struct outcome *outcome)
 {
     ridge_output *const output = cli_open(&request->out);
     size_t i, written = 0;
 
-    if (request->out.format == RIDGE_FORMAT_JSON) {
-        write_json(results, request, output);
-        return cli_close(output, status);
-    }
-    for (i = 0; i < request->file_count; i++) {
-        if (results[i].count == 0)
-            continue;
-        if (written++ > 0)
-            ridge_output_text(output, "\n");
-        write_text(&results[i], request, output);
-    }
-    return cli_close(output, status);
+    if (request->out.format == RIDGE_FORMAT_JSON)
+        write_json(results, request, output, outcome);
+    else
+        for (i = 0; i < request->file_count; i++) {
+            if (results[i].count == 0)
+                continue;
+            if (written++ > 0)
+                ridge_output_text(output, "\n");
+            write_text(&results[i], request, output, outcome);
+        }
+    outcome->status = cli_close(output, outcome->status);
 }
 
 static int run(char **paths, const struct request *request)
 {
     struct file_result *const results = calloc(request->file_count, sizeof(*results));
+    struct outcome outcome = {CLI_DONE, false};
+    int worst = CLI_DONE; /* of the files that could not be opened */
     ridge_error err;
-    int status = CLI_DONE;
-    bool failed = false, any = false;
+    bool any = false;
     size_t i;
 
     if (results == NULL) {
@@ -314,19 +332,20 @@ static int run(char **paths, const struct request *request)
         return cli_fail(NULL, &err);
     }
     for (i = 0; i < request->file_count; i++) {
-        const int file_status = diagnose_file(paths[i], request, &results[i]);
+        const int status = open_file(paths[i], request, &results[i]);
 
-        if (file_status > status)
-            status = file_status; /* the worst one is the command's */
+        if (status > worst)
+            worst = status;
         any = any || results[i].count > 0;
-        failed = failed || has_failed(request, &results[i]);
     }
     if (any)
-        status = write_results(results, request, status);
+        write_results(results, request, &outcome);
     for (i = 0; i < request->file_count; i++)
         release(&results[i]);
     free(results);
-    return status == CLI_DONE && failed ? CLI_NO : status;
+    if (worst == CLI_DONE)
+        worst = outcome.status;
+    return worst == CLI_DONE && outcome.failed ? CLI_NO : worst;
 }
 
 int cmd_diagnose(int argc, char **argv)

@@ -28,54 +28,81 @@ struct side {
 
 /* -- pairing ----------------------------------------------------------------------------------- */
 
-static const char *full_name(const ridge_report *report, size_t index)
-{
-    const ridge_kernel_info *const info = ridge_kernel_get_info(ridge_report_kernel(report, index));
-
-    return info->mangled_name != NULL ? info->mangled_name : info->name;
-}
-
-static bool same_short_name(const char *left, const char *right)
-{
-    const size_t left_length = strcspn(left, "<(");
-    const size_t right_length = strcspn(right, "<(");
-
-    return left_length == right_length && memcmp(left, right, left_length) == 0;
-}
+/* A kernel that has no partner yet, by the name it is to be paired by. */
+struct entry {
+    const char *name;
+    size_t name_length;
+    size_t index; /* in its report */
+};
 
 /* partner[i]: the kernel of after that goes with kernel i of before; SIZE_MAX: none. */
 struct pairing {
     size_t *partner;
     bool *taken; /* of after */
     size_t before_count, after_count;
+    struct entry *before, *after; /* sorted */
 };
 
-static void pair_by(struct pairing *pairing, const ridge_report *before, const ridge_report *after,
-                    bool exact)
+static int compare_names(const struct entry *a, const struct entry *b)
 {
-    size_t first_free = 0, i, k;
+    const size_t length = a->name_length < b->name_length ? a->name_length : b->name_length;
+    const int order = memcmp(a->name, b->name, length);
 
-    for (i = 0; i < pairing->before_count; i++) {
-        const char *const name = exact
-                                     ? full_name(before, i)
-                                     : ridge_kernel_get_info(ridge_report_kernel(before, i))->name;
+    if (order != 0)
+        return order;
+    return (a->name_length > b->name_length) - (a->name_length < b->name_length);
+}
 
-        if (pairing->partner[i] != SIZE_MAX)
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *const a = left;
+    const struct entry *const b = right;
+    const int order = compare_names(a, b);
+
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+/* The kernels of a report without a partner, sorted by name and order. exact: by the mangled
+ * name, else by the name in front of template arguments and parameters. */
+static size_t list_entries(const ridge_report *report, const struct pairing *pairing,
+                           bool is_before, bool exact, struct entry *entries)
+{
+    const size_t count = ridge_report_kernel_count(report);
+    size_t listed = 0, i;
+
+    for (i = 0; i < count; i++) {
+        const ridge_kernel_info *const info = ridge_kernel_get_info(ridge_report_kernel(report, i));
+        struct entry *const entry = &entries[listed];
+
+        if (is_before ? pairing->partner[i] != SIZE_MAX : pairing->taken[i])
             continue;
-        while (first_free < pairing->after_count && pairing->taken[first_free])
-            first_free++;
-        for (k = first_free; k < pairing->after_count; k++) {
-            const char *const other =
-                exact ? full_name(after, k)
-                      : ridge_kernel_get_info(ridge_report_kernel(after, k))->name;
+        entry->name = exact && info->mangled_name != NULL ? info->mangled_name : info->name;
+        entry->name_length = exact ? strlen(entry->name) : strcspn(entry->name, "<(");
+        entry->index = i;
+        listed++;
+    }
+    if (listed > 0)
+        qsort(entries, listed, sizeof(entries[0]), compare_entries);
+    return listed;
+}
 
-            if (!pairing->taken[k] &&
-                (exact ? strcmp(name, other) == 0 : same_short_name(name, other))) {
-                pairing->partner[i] = k;
-                pairing->taken[k] = true;
-                break;
-            }
+/* Pairs what has the same name, the first launch with the first. */
+static void pair_by_name(struct pairing *pairing, const ridge_report *before,
+                         const ridge_report *after, bool exact)
+{
+    const size_t before_count = list_entries(before, pairing, true, exact, pairing->before);
+    const size_t after_count = list_entries(after, pairing, false, exact, pairing->after);
+    size_t b = 0, a = 0;
+
+    while (b < before_count && a < after_count) {
+        const int order = compare_names(&pairing->before[b], &pairing->after[a]);
+
+        if (order == 0) {
+            pairing->partner[pairing->before[b].index] = pairing->after[a].index;
+            pairing->taken[pairing->after[a].index] = true;
         }
+        b += order <= 0;
+        a += order >= 0;
     }
 }
 
@@ -86,8 +113,8 @@ static void pair_kernels(struct pairing *pairing, const ridge_report *before,
 
     for (i = 0; i < pairing->before_count; i++)
         pairing->partner[i] = SIZE_MAX;
-    pair_by(pairing, before, after, true);
-    pair_by(pairing, before, after, false);
+    pair_by_name(pairing, before, after, true);
+    pair_by_name(pairing, before, after, false);
     if (pairing->before_count == 1 && pairing->after_count == 1) {
         pairing->partner[0] = 0;
         pairing->taken[0] = true;
@@ -466,8 +493,8 @@ ridge_status ridge_diff_create(const ridge_report *before, const ridge_report *a
                                ridge_diff **out, ridge_error *err)
 {
     struct diff *const diff = ridge_calloc(1, sizeof(*diff));
-    struct pairing pairing = {NULL, NULL, ridge_report_kernel_count(before),
-                              ridge_report_kernel_count(after)};
+    struct pairing pairing = {.before_count = ridge_report_kernel_count(before),
+                              .after_count = ridge_report_kernel_count(after)};
     ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
     size_t i;
 
@@ -477,14 +504,18 @@ ridge_status ridge_diff_create(const ridge_report *before, const ridge_report *a
     ridge_arena_init(&diff->arena);
     pairing.partner = ridge_alloc_array(&diff->arena, pairing.before_count, sizeof(size_t));
     pairing.taken = ridge_alloc_array(&diff->arena, pairing.after_count, sizeof(bool));
+    pairing.before =
+        ridge_alloc_array(&diff->arena, pairing.before_count, sizeof(pairing.before[0]));
+    pairing.after = ridge_alloc_array(&diff->arena, pairing.after_count, sizeof(pairing.after[0]));
     diff->shown.pairs =
         ridge_alloc_array(&diff->arena, pairing.before_count, sizeof(diff->shown.pairs[0]));
     diff->shown.only_before =
         ridge_alloc_array(&diff->arena, pairing.before_count, sizeof(const char *));
     diff->shown.only_after =
         ridge_alloc_array(&diff->arena, pairing.after_count, sizeof(const char *));
-    if (pairing.partner == NULL || pairing.taken == NULL || diff->shown.pairs == NULL ||
-        diff->shown.only_before == NULL || diff->shown.only_after == NULL)
+    if (pairing.partner == NULL || pairing.taken == NULL || pairing.before == NULL ||
+        pairing.after == NULL || diff->shown.pairs == NULL || diff->shown.only_before == NULL ||
+        diff->shown.only_after == NULL)
         goto out;
     pair_kernels(&pairing, before, after);
     for (i = 0; i < pairing.before_count; i++) {

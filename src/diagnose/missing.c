@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "diagnose/diagnose_internal.h"
 
-enum { MISSING = 12 };
+enum { MISSING = 12, COUNTED_LAUNCHES = 10000 };
 
 /* A question, whether the report leaves it open, and the sections that answer it. */
 struct gap {
@@ -114,9 +114,15 @@ static const char *collect_command(struct facts *facts, const char *const sectio
     ridge_text_add(&text, " --import-source yes");
     switch (facts->info->kind) {
     case RIDGE_RESULT_KERNEL:
-        ridge_text_add(&text, " --kernel-name '");
-        add_pattern(&text, facts->info->name);
-        ridge_text_format(&text, "' --launch-skip %zu --launch-count 1", launches_before(facts));
+        /* Counting launches of the name in front of each of very many would take forever. */
+        if (facts->info->index <= COUNTED_LAUNCHES) {
+            ridge_text_add(&text, " --kernel-name '");
+            add_pattern(&text, facts->info->name);
+            ridge_text_format(&text, "' --launch-skip %zu", launches_before(facts));
+        } else {
+            ridge_text_format(&text, " --launch-skip %zu", facts->info->index);
+        }
+        ridge_text_add(&text, " --launch-count 1");
         break;
     case RIDGE_RESULT_GRAPH:
         ridge_text_add(&text, " --graph-profiling graph");
