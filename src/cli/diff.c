@@ -13,6 +13,9 @@ static const char usage[] = "ridge diff [options] BEFORE AFTER";
 
 enum { LABEL_COLUMNS = 11 };
 
+/* Runs of the same kernel differ by as much. */
+#define SAME_TIME 0.01
+
 static void write_labelled(ridge_output *output, const char *label, const char *text)
 {
     char buffer[32];
@@ -34,7 +37,9 @@ static void write_heading(const ridge_diff_pair *pair, ridge_output *output)
     ridge_output_format(output, "  %s -> %s",
                         ridge_number_text(pair->before_ns, RIDGE_UNIT_NS, before, sizeof(before)),
                         ridge_number_text(pair->after_ns, RIDGE_UNIT_NS, after, sizeof(after)));
-    if (!isnan(pair->speedup))
+    if (fabs(pair->speedup - 1) < SAME_TIME)
+        ridge_output_text(output, ", the same time");
+    else if (!isnan(pair->speedup))
         ridge_output_format(
             output, ", %.3g times as %s%s", pair->speedup >= 1 ? pair->speedup : 1 / pair->speedup,
             pair->speedup >= 1 ? "fast" : "slow", pair->clocks_differ ? " (clocks differ)" : "");
@@ -86,6 +91,13 @@ static void write_changes(const ridge_change *changes, size_t count, const char 
     ridge_table_free(table);
 }
 
+/* Neither time nor findings moved: the numbers are not worth a screen. */
+static bool is_unchanged(const ridge_diff_pair *pair)
+{
+    return !pair->wall_moved && fabs(pair->speedup - 1) < SAME_TIME && pair->gone_count == 0 &&
+           pair->added_count == 0 && pair->resource_count == 0;
+}
+
 static void write_pair(const ridge_diff_pair *pair, ridge_format format, ridge_output *output)
 {
     size_t i;
@@ -102,6 +114,11 @@ static void write_pair(const ridge_diff_pair *pair, ridge_format format, ridge_o
     else
         ridge_output_format(output, "  the wall stays: %s\n",
                             ridge_wall_name(pair->verdict_after.wall));
+    if (is_unchanged(pair)) {
+        for (i = 0; i < pair->note_count; i++)
+            write_labelled(output, i == 0 ? "note" : "", pair->notes[i]);
+        return;
+    }
     write_labelled(output, "before", pair->verdict_before.sentence);
     write_labelled(output, "after", pair->verdict_after.sentence);
     write_ids(output, "gone", pair->gone, pair->gone_count);

@@ -49,8 +49,7 @@ void ridge_verdict_write_json(ridge_json *json, const char *key, const ridge_ver
     ridge_json_begin_object(json, key);
     ridge_json_text(json, "class", ridge_class_name(verdict->cls));
     ridge_json_text(json, "wall", ridge_wall_name(verdict->wall));
-    ridge_json_number(json, "saturation_frac", verdict->saturation_frac);
-    ridge_json_number(json, "saturation", verdict->saturation_frac);
+    ridge_json_number(json, "saturation", verdict->saturation_frac); /* as the schema says */
     ridge_json_bool(json, "at_limit", verdict->at_limit);
     ridge_json_text(json, "sentence", verdict->sentence);
     ridge_json_end_object(json);
