@@ -438,3 +438,15 @@ ridge_report *build_open(const file_bytes *file)
     assert_non_null(report);
     return report;
 }
+
+ridge_report *build_open_blocks(const build_block *blocks, size_t count, file_bytes *file)
+{
+    *file = build_report(blocks, count);
+    return build_open(file);
+}
+
+void build_close(ridge_report *report, file_bytes *file)
+{
+    ridge_report_free(report);
+    support_release(file);
+}

@@ -142,6 +142,10 @@ file_bytes build_report(const build_block *blocks, size_t count);
 /* Opens what must be a report. The bytes must outlive it. */
 ridge_report *build_open(const file_bytes *file);
 
+/* build_report() and build_open(); build_close() releases both. */
+ridge_report *build_open_blocks(const build_block *blocks, size_t count, file_bytes *file);
+void build_close(ridge_report *report, file_bytes *file);
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #endif
