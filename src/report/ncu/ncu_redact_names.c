@@ -5,6 +5,7 @@
  * Directories are replaced one by one: equal ones by equal ones, different ones of a length by
  * different ones. So a directory and a file that are joined after the rewriting give the rewritten
  * joined path, as the line table of a cubin needs, and "." and ".." mean what they meant. */
+#include <assert.h>
 #include <string.h>
 
 #include "report/ncu/ncu_redact_internal.h"
@@ -137,6 +138,7 @@ static void learn_directory(redact_names *names, ridge_slice text)
         names->out_of_memory = true;
         return;
     }
+    assert(names->directories != NULL); /* made with the names */
     directory = &names->directories[names->directory_count++];
     directory->text = text;
     directory->number = names->length_count[length]++;
