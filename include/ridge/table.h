@@ -23,7 +23,10 @@ extern "C" {
 
 typedef struct ridge_output ridge_output;
 
-/* Collects text for a stream. columns: width to fit, 0: 100. The stream is borrowed. */
+/* Collects text for a stream. columns: width to fit, 0: 100, RIDGE_COLUMNS_WHOLE: 100 as well, but
+ * a table's cells are never shortened: one that is too long makes its line longer. The stream is
+ * borrowed. */
+#define RIDGE_COLUMNS_WHOLE (-1)
 ridge_output *ridge_output_create(FILE *stream, int columns, bool colour);
 /* Writes what is left, frees, and reports the first failure. NULL output: out of memory. */
 ridge_status ridge_output_close(ridge_output *output, ridge_error *err);
@@ -108,7 +111,12 @@ typedef struct ridge_column {
     const char *key;   /* JSON key and CSV heading: the C field's name */
     const char *title; /* text and Markdown heading */
     ridge_unit unit;   /* how numbers are shown in text and Markdown */
-    bool is_text;      /* left-aligned, may be shortened in the middle to fit the width */
+    bool is_text;      /* left-aligned */
+    /* How a text table fits a line. Text is shortened in the middle, but to no less than this many
+     * columns; 0: never, as for identifiers and numbers. */
+    unsigned char narrowest;
+    /* When that is not enough, columns are left out whole, the highest number first; 0: never. */
+    unsigned char leave_out;
 } ridge_column;
 
 typedef struct ridge_table ridge_table;
@@ -119,7 +127,8 @@ ridge_table *ridge_table_create(const ridge_column *columns, size_t column_count
 void ridge_table_free(ridge_table *table);
 /* Cells are added in order; a row is complete after column_count cells. Text is copied. */
 void ridge_table_text(ridge_table *table, const char *text); /* NULL: n/a */
-void ridge_table_number(ridge_table *table, double value);   /* NAN: n/a */
+void ridge_table_text_n(ridge_table *table, const char *text, size_t length);
+void ridge_table_number(ridge_table *table, double value); /* NAN: n/a */
 void ridge_table_count(ridge_table *table, uint64_t value);
 size_t ridge_table_row_count(const ridge_table *table);
 /* Prints the table. In JSON it is an array of objects under key in json, which must be open

@@ -31,6 +31,8 @@ void base_shorten(ridge_text *out, const char *text, size_t length, size_t colum
 
 /* Bytes as they are: for text that is clean already. */
 void base_output_raw(ridge_output *output, const char *bytes, size_t size);
+/* True when cells of tables are written whole. */
+bool base_output_is_whole(const ridge_output *output);
 /* Lets an output fail; a first failure stays. */
 void base_output_fail(ridge_output *output, ridge_status status, const char *message);
 /* Where a JSON document goes; NULL for NULL. */

@@ -23,6 +23,7 @@ struct ridge_output {
     FILE *stream;
     int columns;
     bool colour;
+    bool whole;        /* cells of tables are not shortened */
     ridge_text text;   /* not yet given to the stream */
     ridge_error error; /* the first failure; RIDGE_OK: none */
 };
@@ -43,6 +44,7 @@ ridge_output *ridge_output_create(FILE *stream, int columns, bool colour)
     output->stream = stream;
     output->columns = columns > 0 ? clamp_columns(columns) : DEFAULT_COLUMNS;
     output->colour = colour;
+    output->whole = columns == RIDGE_COLUMNS_WHOLE;
     ridge_text_init(&output->text);
     return output;
 }
@@ -97,6 +99,11 @@ ridge_status ridge_output_close(ridge_output *output, ridge_error *err)
 int ridge_output_columns(const ridge_output *output)
 {
     return output != NULL ? output->columns : DEFAULT_COLUMNS;
+}
+
+bool base_output_is_whole(const ridge_output *output)
+{
+    return output != NULL && output->whole;
 }
 
 void base_output_raw(ridge_output *output, const char *bytes, size_t size)

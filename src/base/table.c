@@ -3,8 +3,9 @@
  * Rows of cells, printed in four formats. Cells keep their values; how a value looks is decided
  * when the table is written, since a number is rounded for people and exact for programs.
  *
- * Text tables are fitted to the width by shortening text cells in the middle: the widest text
- * column is narrowed first, down to the next widest, until the line fits. */
+ * Text tables are fitted to the width by shortening text cells in the middle: the column that has
+ * most to give is narrowed first, down to the next, until the line fits. When all are as narrow as
+ * is of use, columns are left out whole: a column less tells more than an identifier cut in two. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 enum {
     GAP_COLUMNS = 2,    /* between two columns of text */
-    NARROWEST_TEXT = 8, /* a text column is not shortened below this */
+    NARROWEST_TEXT = 8, /* not even where the line is still too long */
 };
 
 typedef enum cell_kind { CELL_TEXT, CELL_NUMBER, CELL_COUNT } cell_kind;
@@ -77,12 +78,17 @@ static void add_cell(ridge_table *table, const cell *added)
 
 void ridge_table_text(ridge_table *table, const char *text)
 {
+    ridge_table_text_n(table, text, text != NULL ? strlen(text) : 0);
+}
+
+void ridge_table_text_n(ridge_table *table, const char *text, size_t length)
+{
     cell added = {.kind = CELL_TEXT};
 
     if (table == NULL)
         return;
     if (text != NULL) {
-        added.text = ridge_alloc_text(&table->arena, text, strlen(text));
+        added.text = ridge_alloc_text(&table->arena, text, length);
         if (added.text == NULL)
             table->failed = true;
     }
@@ -144,19 +150,26 @@ static void show_cell(const cell *shown, const ridge_column *column, ridge_text 
 
 /* -- text -------------------------------------------------------------------------------------- */
 
+/* A column in the lines of a text table. */
+typedef struct layout {
+    size_t full; /* columns of the widest cell, or of the title */
+    size_t width;
+    bool left_out;
+} layout;
+
 static size_t title_width(const ridge_column *column)
 {
     return ridge_text_columns(column->title, strlen(column->title));
 }
 
-static void measure(const ridge_table *table, size_t *widths, ridge_text *scratch)
+static void measure(const ridge_table *table, layout *layouts, ridge_text *scratch)
 {
     const size_t row_count = ridge_table_row_count(table);
     size_t row;
     size_t column;
 
     for (column = 0; column < table->column_count; column++)
-        widths[column] = title_width(&table->columns[column]);
+        layouts[column].full = title_width(&table->columns[column]);
     for (row = 0; row < row_count; row++) {
         for (column = 0; column < table->column_count; column++) {
             size_t width;
@@ -164,42 +177,91 @@ static void measure(const ridge_table *table, size_t *widths, ridge_text *scratc
             ridge_text_clear(scratch);
             show_cell(cell_at(table, row, column), &table->columns[column], scratch);
             width = ridge_text_columns(scratch->data, scratch->length);
-            if (width > widths[column])
-                widths[column] = width;
+            if (width > layouts[column].full)
+                layouts[column].full = width;
         }
     }
+    for (column = 0; column < table->column_count; column++)
+        layouts[column].width = layouts[column].full;
 }
 
-/* Narrows text columns, the widest first, until the line fits or all are at their narrowest. */
-static void fit(const ridge_table *table, size_t *widths, size_t line_columns)
+/* Columns by which the line is too long. */
+static size_t excess(const ridge_table *table, const layout *layouts, size_t line_columns)
 {
-    size_t total = table->column_count > 0 ? GAP_COLUMNS * (table->column_count - 1) : 0;
+    size_t total = 0;
     size_t column;
 
     for (column = 0; column < table->column_count; column++)
-        total += widths[column];
-    while (total > line_columns) {
-        size_t widest = table->column_count;
-
-        for (column = 0; column < table->column_count; column++)
-            if (table->columns[column].is_text && widths[column] > NARROWEST_TEXT &&
-                (widest == table->column_count || widths[column] > widths[widest]))
-                widest = column;
-        if (widest == table->column_count)
-            return;
-        widths[widest]--;
-        total--;
-    }
+        if (!layouts[column].left_out)
+            total += layouts[column].width + (total > 0 ? GAP_COLUMNS : 0);
+    return total > line_columns ? total - line_columns : 0;
 }
 
-static void add_padded(ridge_text *line, const ridge_text *shown, size_t width, bool left)
+/* Narrows text columns, the one with most to give first, by that many columns or as far as they
+ * go; returns what is left. */
+static size_t narrow(const ridge_table *table, layout *layouts, size_t too_many, bool desperate)
+{
+    for (; too_many > 0; too_many--) {
+        size_t most = 0;
+        size_t chosen = 0;
+        size_t column;
+
+        for (column = 0; column < table->column_count; column++) {
+            const size_t narrowest = desperate ? NARROWEST_TEXT : table->columns[column].narrowest;
+            const size_t width = layouts[column].width;
+
+            if (layouts[column].left_out || table->columns[column].narrowest == 0 ||
+                width <= narrowest || width - narrowest <= most)
+                continue;
+            most = width - narrowest;
+            chosen = column;
+        }
+        if (most == 0)
+            break;
+        layouts[chosen].width--;
+    }
+    return too_many;
+}
+
+/* Leaves out the least important column; false: none may go. */
+static bool leave_out(const ridge_table *table, layout *layouts)
+{
+    size_t chosen = table->column_count;
+    size_t column;
+
+    for (column = 0; column < table->column_count; column++)
+        if (!layouts[column].left_out && table->columns[column].leave_out > 0 &&
+            (chosen == table->column_count ||
+             table->columns[column].leave_out > table->columns[chosen].leave_out))
+            chosen = column;
+    if (chosen == table->column_count)
+        return false;
+    layouts[chosen].left_out = true;
+    for (column = 0; column < table->column_count; column++)
+        layouts[column].width = layouts[column].full;
+    return true;
+}
+
+static void fit(const ridge_table *table, layout *layouts, const ridge_output *output)
+{
+    const size_t line_columns = (size_t)ridge_output_columns(output);
+    size_t left;
+
+    do {
+        left = narrow(table, layouts, excess(table, layouts, line_columns), false);
+    } while (left > 0 && !base_output_is_whole(output) && leave_out(table, layouts));
+    narrow(table, layouts, left, true);
+}
+
+static void add_padded(ridge_text *line, const ridge_text *shown, size_t width, bool left,
+                       bool whole)
 {
     size_t taken = line->length;
     size_t padding;
 
     /* Shortened text may be a column narrower than asked for, where a wide character ends it. */
     if (left) {
-        base_shorten(line, shown->data, shown->length, width);
+        base_shorten(line, shown->data, shown->length, whole ? SIZE_MAX : width);
         taken = ridge_text_columns(line->data + taken, line->length - taken);
         padding = width > taken ? width - taken : 0;
         ridge_text_add_repeat(line, " ", padding);
@@ -211,7 +273,7 @@ static void add_padded(ridge_text *line, const ridge_text *shown, size_t width, 
     }
 }
 
-/* Writes a line without spaces at its end and not wider than the output. */
+/* Writes a line without spaces at its end and not wider than the output, unless that is whole. */
 static void send_line(ridge_output *output, const ridge_text *line, ridge_text *scratch)
 {
     size_t length = line->length;
@@ -219,7 +281,8 @@ static void send_line(ridge_output *output, const ridge_text *line, ridge_text *
     while (length > 0 && line->data[length - 1] == ' ')
         length--;
     ridge_text_clear(scratch);
-    base_shorten(scratch, line->data, length, (size_t)ridge_output_columns(output));
+    base_shorten(scratch, line->data, length,
+                 base_output_is_whole(output) ? SIZE_MAX : (size_t)ridge_output_columns(output));
     ridge_text_add(scratch, "\n");
     base_output_raw(output, scratch->data, scratch->length);
 }
@@ -227,39 +290,42 @@ static void send_line(ridge_output *output, const ridge_text *line, ridge_text *
 static bool write_text(const ridge_table *table, ridge_output *output)
 {
     const size_t row_count = ridge_table_row_count(table);
-    size_t *const widths = ridge_calloc(table->column_count, sizeof(*widths));
+    const bool whole = base_output_is_whole(output);
+    layout *const layouts = ridge_calloc(table->column_count, sizeof(*layouts));
     ridge_text shown;
     ridge_text line;
     size_t row;
     size_t column;
     bool ok;
 
-    if (widths == NULL)
+    if (layouts == NULL)
         return false;
     ridge_text_init(&shown);
     ridge_text_init(&line);
-    measure(table, widths, &shown);
-    fit(table, widths, (size_t)ridge_output_columns(output));
+    measure(table, layouts, &shown);
+    fit(table, layouts, output);
     for (row = 0; row <= row_count; row++) {
         ridge_text_clear(&line);
         for (column = 0; column < table->column_count; column++) {
             const ridge_column *const format = &table->columns[column];
 
+            if (layouts[column].left_out)
+                continue;
             ridge_text_clear(&shown);
             if (row == 0)
                 ridge_text_add(&shown, format->title);
             else
                 show_cell(cell_at(table, row - 1, column), format, &shown);
-            if (column > 0)
+            if (line.length > 0)
                 ridge_text_add_repeat(&line, " ", GAP_COLUMNS);
-            add_padded(&line, &shown, widths[column], format->is_text);
+            add_padded(&line, &shown, layouts[column].width, format->is_text, whole);
         }
         send_line(output, &line, &shown);
     }
     ok = !shown.failed && !line.failed;
     ridge_text_release(&line);
     ridge_text_release(&shown);
-    ridge_free(widths);
+    ridge_free(layouts);
     return ok;
 }
 

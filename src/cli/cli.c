@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "options.h"
 
@@ -59,6 +60,15 @@ ridge_output *cli_open(const struct cli_output *out)
     const bool colour = out->colour == 0 ? ridge_terminal_colour(stdout) : out->colour == 1;
 
     return ridge_output_create(stdout, ridge_terminal_columns(stdout), colour);
+}
+
+ridge_output *cli_open_whole(const struct cli_output *out)
+{
+    const char *const columns = getenv("COLUMNS");
+
+    if (isatty(fileno(stdout)) == 1 || (columns != NULL && *columns != '\0'))
+        return cli_open(out);
+    return ridge_output_create(stdout, RIDGE_COLUMNS_WHOLE, out->colour == 1);
 }
 
 /* Some report of this run was cut or damaged: what was intact is printed, and the exit status says

@@ -160,15 +160,15 @@ static ridge_diagnosis *diagnose(const struct file_result *result, size_t index,
 /* -- output ------------------------------------------------------------------------------------ */
 
 static const ridge_column columns[] = {
-    {"launch", "ID", RIDGE_UNIT_NONE, false},
-    {"name", "Kernel", RIDGE_UNIT_NONE, true},
-    {"duration_ns", "Time", RIDGE_UNIT_NS, false},
-    {"share", "Share", RIDGE_UNIT_FRAC, false},
-    {"class", "Class", RIDGE_UNIT_NONE, true},
-    {"wall", "Wall", RIDGE_UNIT_NONE, true},
-    {"busy", "Busy", RIDGE_UNIT_FRAC, false},
-    {"first", "First finding", RIDGE_UNIT_NONE, true},
-    {"gain", "Gain to", RIDGE_UNIT_RATIO, false},
+    {"launch", "ID", RIDGE_UNIT_NONE, false, 0, 0},
+    {"name", "Kernel", RIDGE_UNIT_NONE, true, 8, 0},
+    {"duration_ns", "Time", RIDGE_UNIT_NS, false, 0, 0},
+    {"share", "Share", RIDGE_UNIT_FRAC, false, 0, 0},
+    {"class", "Class", RIDGE_UNIT_NONE, true, 8, 0},
+    {"wall", "Wall", RIDGE_UNIT_NONE, true, 8, 0},
+    {"busy", "Busy", RIDGE_UNIT_FRAC, false, 0, 0},
+    {"first", "First finding", RIDGE_UNIT_NONE, true, 8, 0},
+    {"gain", "Gain to", RIDGE_UNIT_RATIO, false, 0, 0},
 };
 
 static void add_row(ridge_table *table, const ridge_diagnosis *diagnosis, double total_ns)

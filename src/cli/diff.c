@@ -63,9 +63,9 @@ static void write_changes(const ridge_change *changes, size_t count, const char 
 {
     const ridge_column columns[] = {
         {"label", title, RIDGE_UNIT_NONE, true},
-        {"before", "Before", RIDGE_UNIT_NONE, false},
-        {"after", "After", RIDGE_UNIT_NONE, false},
-        {"ratio", "Ratio", RIDGE_UNIT_RATIO, false},
+        {"before", "Before", RIDGE_UNIT_NONE, false, 0, 0},
+        {"after", "After", RIDGE_UNIT_NONE, false, 0, 0},
+        {"ratio", "Ratio", RIDGE_UNIT_RATIO, false, 0, 0},
     };
     ridge_table *table;
     size_t i;

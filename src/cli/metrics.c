@@ -45,16 +45,6 @@ static size_t count_wanted(const struct request *request, const ridge_kernel *ke
 
 /* -- tables: text, Markdown, CSV --------------------------------------------------------------- */
 
-/* Texts in a report are not terminated. Long ones are cut: no cell needs more. */
-static void add_text(ridge_table *table, const ridge_value *value)
-{
-    char text[1024];
-
-    snprintf(text, sizeof(text), "%.*s",
-             (int)(value->text_length < 1023 ? value->text_length : 1023), value->text);
-    ridge_table_text(table, text);
-}
-
 static void add_value(ridge_table *table, const ridge_value *value, bool csv)
 {
     char text[32];
@@ -76,7 +66,7 @@ static void add_value(ridge_table *table, const ridge_value *value, bool csv)
         ridge_table_count(table, value->count);
         break;
     case RIDGE_VALUE_TEXT:
-        add_text(table, value);
+        ridge_table_text_n(table, value->text, value->text_length);
         break;
     }
 }
@@ -87,7 +77,7 @@ static void add_instance_id(ridge_table *table, const ridge_value *id, size_t in
     char text[32];
 
     if (id->kind == RIDGE_VALUE_TEXT) {
-        add_text(table, id);
+        ridge_table_text_n(table, id->text, id->text_length);
         return;
     }
     if (id->kind == RIDGE_VALUE_COUNT)
@@ -97,30 +87,35 @@ static void add_instance_id(ridge_table *table, const ridge_value *id, size_t in
     ridge_table_text(table, text);
 }
 
+/* Names differ in their middle and in their end as often as in their beginning, so on a terminal
+ * they give way last. */
 static const ridge_column text_columns[] = {
-    {"name", "Metric", RIDGE_UNIT_NONE, true},
-    {"value", "Value", RIDGE_UNIT_COUNT, true},
-    {"unit", "Unit", RIDGE_UNIT_NONE, true},
-    {"instance_count", "Instances", RIDGE_UNIT_COUNT, false},
+    {"name", "Metric", RIDGE_UNIT_NONE, true, 64, 0},
+    {"value", "Value", RIDGE_UNIT_COUNT, true, 18, 0},
+    {"unit", "Unit", RIDGE_UNIT_NONE, true, 8, 1},
+    {"instance_count", "Instances", RIDGE_UNIT_COUNT, false, 0, 2},
 };
 
 static const ridge_column instance_columns[] = {
-    {"name", "Metric", RIDGE_UNIT_NONE, true},
-    {"instance_id", "Instance", RIDGE_UNIT_NONE, true},
-    {"value", "Value", RIDGE_UNIT_COUNT, true},
-    {"unit", "Unit", RIDGE_UNIT_NONE, true},
+    {"name", "Metric", RIDGE_UNIT_NONE, true, 64, 0},
+    {"instance_id", "Instance", RIDGE_UNIT_NONE, true, 12, 0},
+    {"value", "Value", RIDGE_UNIT_COUNT, true, 18, 0},
+    {"unit", "Unit", RIDGE_UNIT_NONE, true, 8, 1},
 };
 
 static const ridge_column csv_columns[] = {
-    {"launch", "", RIDGE_UNIT_NONE, false}, {"kernel", "", RIDGE_UNIT_NONE, true},
-    {"name", "", RIDGE_UNIT_NONE, true},    {"unit", "", RIDGE_UNIT_NONE, true},
-    {"value", "", RIDGE_UNIT_NONE, false},  {"instance_count", "", RIDGE_UNIT_NONE, false},
+    {"launch", "", RIDGE_UNIT_NONE, false, 0, 0},
+    {"kernel", "", RIDGE_UNIT_NONE, true, 8, 0},
+    {"name", "", RIDGE_UNIT_NONE, true, 8, 0},
+    {"unit", "", RIDGE_UNIT_NONE, true, 8, 0},
+    {"value", "", RIDGE_UNIT_NONE, false, 0, 0},
+    {"instance_count", "", RIDGE_UNIT_NONE, false, 0, 0},
 };
 
 static const ridge_column csv_instance_columns[] = {
-    {"launch", "", RIDGE_UNIT_NONE, false},     {"kernel", "", RIDGE_UNIT_NONE, true},
-    {"name", "", RIDGE_UNIT_NONE, true},        {"unit", "", RIDGE_UNIT_NONE, true},
-    {"instance_id", "", RIDGE_UNIT_NONE, true}, {"value", "", RIDGE_UNIT_NONE, false},
+    {"launch", "", RIDGE_UNIT_NONE, false, 0, 0},     {"kernel", "", RIDGE_UNIT_NONE, true, 8, 0},
+    {"name", "", RIDGE_UNIT_NONE, true, 8, 0},        {"unit", "", RIDGE_UNIT_NONE, true, 8, 0},
+    {"instance_id", "", RIDGE_UNIT_NONE, true, 8, 0}, {"value", "", RIDGE_UNIT_NONE, false, 0, 0},
 };
 
 /* Cells in front of a CSV row. */
@@ -350,7 +345,7 @@ static int print_metrics(const struct request *request, const ridge_report *repo
                     request->pattern != NULL ? request->pattern : "*");
         return CLI_NO;
     }
-    output = cli_open(out);
+    output = cli_open_whole(out);
     if (out->format == RIDGE_FORMAT_JSON)
         print_json(request, kernels, count, output);
     else

@@ -199,6 +199,9 @@ struct cli_output {
 
 /* Output to stdout, as wide as the terminal; NULL when out of memory, which cli_close() says. */
 ridge_output *cli_open(const struct cli_output *out);
+/* The same for what is searched rather than read: in a pipe or a file, where no COLUMNS asks for a
+ * width, cells of tables are whole. */
+ridge_output *cli_open_whole(const struct cli_output *out);
 /* Ends the output. Returns status, or the exit status of a failure to write, after saying so. */
 int cli_close(ridge_output *output, int status);
 

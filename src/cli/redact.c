@@ -148,9 +148,9 @@ static void print_text(const struct request *request, const ridge_redaction *sum
                        ridge_output *output)
 {
     static const ridge_column columns[] = {
-        {"removed", "Removed", RIDGE_UNIT_NONE, true},
-        {"count", "Count", RIDGE_UNIT_COUNT, false},
-        {"instead", "Instead", RIDGE_UNIT_NONE, true},
+        {"removed", "Removed", RIDGE_UNIT_NONE, true, 8, 0},
+        {"count", "Count", RIDGE_UNIT_COUNT, false, 0, 0},
+        {"instead", "Instead", RIDGE_UNIT_NONE, true, 8, 0},
     };
     ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
 

@@ -7,10 +7,10 @@
 #include "base/text.h"
 
 static const ridge_column columns[] = {
-    {"name", "Kernel", RIDGE_UNIT_NONE, true},
-    {"duration_ns", "Time", RIDGE_UNIT_NS, false},
-    {"launch_count", "Launches", RIDGE_UNIT_COUNT, false},
-    {"note", "Note", RIDGE_UNIT_NONE, true},
+    {"name", "Kernel", RIDGE_UNIT_NONE, true, 14, 0},
+    {"duration_ns", "Time", RIDGE_UNIT_NS, false, 0, 0},
+    {"launch_count", "Launches", RIDGE_UNIT_COUNT, false, 0, 1},
+    {"note", "Note", RIDGE_UNIT_NONE, true, 14, 0},
 };
 
 static ridge_table *example(void)
@@ -42,6 +42,14 @@ static struct written {
      "Kernel              Time  Launches  Note\n"
      "gemm<f...nst*)  93.81 us    12,345  a|b, \"q\"??[31m\n"
      "__norm_x             n/a         1  n/a\n"},
+    {"text: a column left out", RIDGE_FORMAT_TEXT, 40,
+     "Kernel              Time  Note\n"
+     "gemm<f...nst*)  93.81 us  a|b, \"q\"??[31m\n"
+     "__norm_x             n/a  n/a\n"},
+    {"text: whole", RIDGE_FORMAT_TEXT, RIDGE_COLUMNS_WHOLE,
+     "Kernel                              Time  Launches  Note\n"
+     "gemm<float, 128>(float const*)  93.81 us    12,345  a|b, \"q\"??[31m\n"
+     "__norm_x                             n/a         1  n/a\n"},
     {"Markdown", RIDGE_FORMAT_MARKDOWN, 40,
      "| Kernel | Time | Launches | Note |\n"
      "| :-- | --: | --: | :-- |\n"
@@ -122,6 +130,32 @@ static void never_exceeds_the_width(void **state)
     }
 }
 
+/* Whole cells may make lines longer; none is cut, and the others stay in their columns. */
+static void whole_cells(void **state)
+{
+    static const char *const names[] = {"a", "b"};
+    ridge_table *const table = ridge_table_create(columns, 4);
+    char note[201] = "";
+    caught in;
+    size_t i;
+
+    (void)state;
+    memset(note, 'n', sizeof(note) - 1);
+    for (i = 0; i < 2; i++) {
+        ridge_table_text(table, names[i]);
+        ridge_table_number(table, 1);
+        ridge_table_count(table, i);
+        ridge_table_text_n(table, note, i == 0 ? 200 : 3);
+    }
+    caught_open(&in, RIDGE_COLUMNS_WHOLE, false);
+    ridge_table_write(table, RIDGE_FORMAT_TEXT, in.output, NULL, NULL);
+    ridge_table_free(table);
+    assert_int_equal(caught_close(&in, NULL), RIDGE_OK);
+    assert_non_null(strstr(in.text, note));
+    assert_non_null(strstr(in.text, "\nb       1.000 ns         1  nnn\n"));
+    free(in.text);
+}
+
 static void without_rows(void **state)
 {
     ridge_table *const table = ridge_table_create(columns, 2);
@@ -181,6 +215,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, writes, written);
     cases_add(&list, "never exceeds the width", never_exceeds_the_width, NULL);
+    cases_add(&list, "whole cells", whole_cells, NULL);
     cases_add(&list, "without rows", without_rows, NULL);
     cases_add(&list, "accepts NULL", accepts_null, NULL);
     cases_add(&list, "failing allocations: text", survives_every_failing_allocation, &written[0]);
