@@ -297,6 +297,8 @@ static void compare_opcodes(struct side *before, struct side *after, ridge_diff_
     ridge_change changes[2 * OPCODES];
     size_t count = 0, s, i, k;
 
+    if (codes[0]->opcode_count == 0 || codes[1]->opcode_count == 0)
+        return; /* not recorded is not zero */
     for (s = 0; s < 2; s++)
         for (i = 0; i < codes[s]->opcode_count; i++) {
             const char *const name = codes[s]->opcodes[i].name;

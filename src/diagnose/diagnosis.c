@@ -88,6 +88,15 @@ static int compare_judgements(const void *left, const void *right)
     return strcmp(a->finding.id, b->finding.id);
 }
 
+/* No change makes a kernel shorter than its launch. */
+static void respect_launch(const struct facts *facts, ridge_finding *finding)
+{
+    const double most = VALUE(facts, DURATION_NS) / LAUNCH_NS;
+
+    if (finding->speedup_bound[1] > most && !facts->is_range)
+        finding_bound(finding, most, RIDGE_WALL_UNKNOWN);
+}
+
 /* Sorts what the rules said into findings and what not to chase. */
 static bool keep_judgements(struct facts *facts, struct judgements *judgements,
                             ridge_diagnosis *out)
@@ -107,6 +116,7 @@ static bool keep_judgements(struct facts *facts, struct judgements *judgements,
             out->not_now[out->not_now_count++].reason = judgement->not_now;
         } else {
             out->findings[out->finding_count] = judgement->finding;
+            respect_launch(facts, &out->findings[out->finding_count]);
             out->findings[out->finding_count].rank = (int)out->finding_count + 1;
             out->findings[out->finding_count].is_minor = judgement->weight < WEIGHT_MINOR;
             out->finding_count++;
@@ -132,22 +142,30 @@ static bool is_at_limit(const struct verdict *verdict, const ridge_diagnosis *ou
     return false;
 }
 
-/* "; the busiest unit, DRAM, is at 11.3 %", or nothing. */
+/* "; the busiest unit, DRAM, is at 11.3 %", or nothing. Units that are busy because of something
+ * else (ADU, constant cache) may be above it. */
 static const char *busiest_unit(struct facts *facts)
 {
     const struct constituent *const busiest = facts_top(facts, true, true);
+    const bool is_busiest = busiest != NULL &&
+                            !(facts->memory_count > 0 && facts->memory[0].pct > busiest->pct) &&
+                            !(facts->compute_count > 0 && facts->compute[0].pct > busiest->pct);
 
-    return busiest != NULL ? facts_text(facts, "; the busiest unit, %s, is at %.1f %%",
+    return busiest != NULL ? facts_text(facts, "; the busiest %s, %s, is at %.1f %%",
+                                        is_busiest ? "unit" : "memory or arithmetic unit",
                                         busiest->label, busiest->pct)
                            : "";
 }
 
 /* The first finding in words; NULL: none, or what the wall says already. */
-static const char *first_cause(const ridge_diagnosis *out)
+static const char *first_cause(const struct facts *facts, const ridge_diagnosis *out)
 {
     const ridge_topic *const topic =
         out->finding_count > 0 ? ridge_topic_find(out->findings[0].id) : NULL;
 
+    if (topic != NULL && strcmp(topic->id, "load_in_flight") == 0 &&
+        facts->bytes_available_per_sm >= facts->bytes_needed_per_sm)
+        return "loads that take long";
     if (topic == NULL || strcmp(topic->title, ridge_wall_words(out->verdict.wall)) == 0)
         return NULL;
     return topic->title;
@@ -157,7 +175,7 @@ static const char *first_cause(const ridge_diagnosis *out)
 static const char *busy_sentence(struct facts *facts, const struct verdict *verdict,
                                  const ridge_diagnosis *out)
 {
-    const char *const cause = first_cause(out);
+    const char *const cause = first_cause(facts, out);
     const char *const unit =
         verdict->wall == RIDGE_WALL_L1 && verdict->top != NULL
             ? facts_text(facts, "%s (%s)", ridge_wall_words(verdict->wall), verdict->top->label)
@@ -182,7 +200,7 @@ static const char *busy_sentence(struct facts *facts, const struct verdict *verd
 static const char *verdict_sentence(struct facts *facts, const struct verdict *verdict,
                                     const ridge_diagnosis *out)
 {
-    const char *const cause = first_cause(out);
+    const char *const cause = first_cause(facts, out);
 
     if (verdict->cls == RIDGE_CLASS_UNKNOWN)
         return "Not decided: the report lacks what the first gates ask for.";

@@ -66,6 +66,7 @@ static const struct {
     {"sm__inst_executed_pipe_tma", "TMA", RIDGE_WALL_L1, true, false},
     {"sm__pipe_fp64", "FP64 pipe", RIDGE_WALL_FP64, false, false},
     {"sm__inst_executed_pipe_fp64", "FP64 pipe", RIDGE_WALL_FP64, false, false},
+    {"sm__pipe_fmaheavy", "FMA heavy pipe", RIDGE_WALL_FMA, false, false},
     {"sm__pipe_fma", "FMA pipe", RIDGE_WALL_FMA, false, false},
     {"sm__inst_executed_pipe_fma", "FMA pipe", RIDGE_WALL_FMA, false, false},
     {"sm__pipe_fp16", "FP16 pipe", RIDGE_WALL_FMA, false, false},
@@ -482,6 +483,9 @@ static void collect_memory(struct facts *facts)
         sum_of(facts, RIDGE_MEANING_DRAM_READ_BYTES, RIDGE_MEANING_DRAM_WRITE_BYTES);
     facts->local_frac = isnan(global) || isnan(local) ? NAN : fraction(local, global + local);
     collect_counted(facts);
+    facts->narrow_frac = facts->conversion_frac = facts->atomic_frac = NAN;
+    if ((facts->profile->columns & RIDGE_PROFILE_EXECUTED) == 0)
+        return; /* totals do not say what the instructions were */
     facts->narrow_frac = fraction((double)code->narrow_accesses, (double)code->global_accesses);
     facts->conversion_frac = fraction((double)code->conversions, (double)code->executed);
     facts->atomic_frac = fraction((double)code->global_atomics,
@@ -505,7 +509,10 @@ static void collect_in_flight(struct facts *facts)
         return;
     facts->bytes_needed_per_sm = ridge_bytes_in_flight_per_sm(
         bytes_per_s, VALUE(facts, SM_CLOCK_HZ), (int)facts->sm_count, LATENCY_CYCLES);
-    facts->bytes_available_per_sm = warps * facts->code.bytes_in_flight_per_warp;
+    /* What L1 holds already does not wait for device memory. */
+    facts->bytes_available_per_sm =
+        warps * facts->code.bytes_in_flight_per_warp *
+        (HAS(facts, L1_HIT_PCT) ? 1 - fmin(100, VALUE(facts, L1_HIT_PCT)) / 100 : 1);
 }
 
 bool facts_is_matrix_kernel(const struct facts *facts)

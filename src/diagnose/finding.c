@@ -68,7 +68,7 @@ struct place {
     double value; /* sum over rows of one line and opcode */
 };
 
-enum { PLACES = 64 };
+enum { PLACES = 256 };
 
 static double excess(uint64_t measured, uint64_t ideal)
 {
@@ -239,8 +239,8 @@ void finding_places(struct facts *facts, ridge_finding *finding, enum place_kind
     for (i = 0; i < profile->row_count; i++) {
         const double value = row_value(&profile->rows[i], kind, stall);
 
-        /* A row below one per cent is no place to start, and leaving it out keeps this short. */
-        if (value > 0 && value >= total / 100 && (filter == NULL || filter(&profile->rows[i])))
+        /* Spills are many rows of little each that a line brings together. */
+        if (value > 0 && value >= total / 1000 && (filter == NULL || filter(&profile->rows[i])))
             add_row(places, &count, &profile->rows[i], value);
     }
     while (finding->where_count < 3) {

@@ -201,8 +201,12 @@ static ridge_gate_outcome gate_occupancy(struct facts *facts, struct verdict *ve
         return RIDGE_GATE_UNDECIDED;
     }
     if (facts->theoretical_pct > LOW_OCCUPANCY_PCT) {
-        *reasoning = facts_text(facts, "%.1f %% of the warps fit, above %.1f %%",
-                                facts->theoretical_pct, LOW_OCCUPANCY_PCT);
+        *reasoning =
+            facts_text(facts, "%.1f %% of the warps fit, above %.1f %%%s", facts->theoretical_pct,
+                       LOW_OCCUPANCY_PCT,
+                       facts->achieved_pct < RESIDENT_FRAC * facts->theoretical_pct
+                           ? facts_text(facts, "; only %.1f %% were resident", facts->achieved_pct)
+                           : "");
         return RIDGE_GATE_PASSED;
     }
     if (facts_is_matrix_kernel(facts)) {

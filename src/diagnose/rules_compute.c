@@ -11,16 +11,25 @@ static double share(uint64_t part, uint64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* The time ratio bound when the wall moves fewer instructions by a fraction. */
+/* The pipes that instructions go through, and the slots that issue them. */
+#define ISSUE_AND_PIPES                                                                            \
+    (WALL_BIT(RIDGE_WALL_ISSUE) | WALL_BIT(RIDGE_WALL_ALU) | WALL_BIT(RIDGE_WALL_FMA) |            \
+     WALL_BIT(RIDGE_WALL_FP64) | WALL_BIT(RIDGE_WALL_XU))
+
+/* The time ratio bound when the wall moves fewer instructions by a fraction: what is left, or the
+ * next unit that the change does not relieve (bits WALL_BIT) as well. */
 static void bound_by_fraction(const struct facts *facts, const struct verdict *verdict,
-                              ridge_finding *finding, double waste_frac)
+                              ridge_finding *finding, double waste_frac, unsigned relieved)
 {
     ridge_wall next;
-    const double next_frac = facts_next_wall(facts, WALL_BIT(verdict->wall), &next);
-    const double busy_frac = verdict->saturation_frac;
+    const double next_frac = facts_next_wall(facts, relieved | WALL_BIT(verdict->wall), &next);
+    const double after = next_frac / verdict->saturation_frac;
 
-    if (!isnan(busy_frac) && busy_frac > 0 && waste_frac < 1)
-        finding_bound(finding, 1 / fmax(1 - waste_frac, next_frac / busy_frac), next);
+    if (!(verdict->saturation_frac > 0) || waste_frac >= 1)
+        return;
+    if (1 - waste_frac > after)
+        next = verdict->wall;
+    finding_bound(finding, 1 / fmax(1 - waste_frac, after), next);
 }
 
 /* The busiest arithmetic pipe but the tensor pipe and the special functions; NULL: none. */
@@ -63,8 +72,22 @@ static void judge_compute_pipe(struct facts *facts, const struct verdict *verdic
     finding_bar(finding, pipe);
     finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
     finding_stall(facts, finding, RIDGE_STALL_MATH_PIPE_THROTTLE);
-    bound_by_fraction(facts, verdict, finding, 0.5);
+    bound_by_fraction(facts, verdict, finding, 0.5, 0);
     finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_COUNT, NULL, "samples");
+}
+
+/* "; most are FFMA 41 %, LDG.E.U16 12 %, IMAD 9 %", or nothing. */
+static const char *most_executed(struct facts *facts)
+{
+    const struct code_facts *const code = &facts->code;
+    const double all = (double)code->executed / 100;
+
+    if (code->opcode_count < 3 || all <= 0)
+        return "";
+    return facts_text(facts, "; most are %s %.0f %%, %s %.0f %%, %s %.0f %%", code->opcodes[0].name,
+                      (double)code->opcodes[0].executed / all, code->opcodes[1].name,
+                      (double)code->opcodes[1].executed / all, code->opcodes[2].name,
+                      (double)code->opcodes[2].executed / all);
 }
 
 static void judge_issue_bound(struct facts *facts, const struct verdict *verdict,
@@ -84,15 +107,15 @@ static void judge_issue_bound(struct facts *facts, const struct verdict *verdict
     finding->sentence =
         facts_text(facts,
                    "The schedulers issue an instruction in %.1f %% of the cycles: the number of "
-                   "instructions is the %s.",
-                   issue_pct, verdict->between ? "nearest limit" : "limit");
+                   "instructions is the %s%s.",
+                   issue_pct, verdict->between ? "nearest limit" : "limit", most_executed(facts));
     finding->advice = "Fewer instructions for the same work: wider loads and stores, packed "
                       "half2/bf162 arithmetic, hoisted index arithmetic, unrolled loops.";
     finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_ALU_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_FMA_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_INSTRUCTIONS);
-    bound_by_fraction(facts, verdict, finding, 0.5);
+    bound_by_fraction(facts, verdict, finding, 0.5, 0);
     finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, NULL, "instructions");
 }
 
@@ -117,7 +140,7 @@ static void judge_special_function(struct facts *facts, const struct verdict *ve
         finding_number(finding, "ridge:special_frac", "special functions of all instructions",
                        share(facts->code.special, facts->code.executed), "frac");
     finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
-    bound_by_fraction(facts, verdict, finding, 0.5);
+    bound_by_fraction(facts, verdict, finding, 0.5, 0);
     finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_COUNT, NULL, "samples");
 }
 
@@ -138,7 +161,7 @@ static void judge_conversion(struct facts *facts, const struct verdict *verdict,
                    facts->conversion_frac, "frac");
     finding_bar(finding, verdict->top);
     finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
-    bound_by_fraction(facts, verdict, finding, facts->conversion_frac);
+    bound_by_fraction(facts, verdict, finding, facts->conversion_frac, ISSUE_AND_PIPES);
     finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, row_is_conversion,
                    "conversions");
 }
@@ -178,9 +201,19 @@ static void judge_divergence(struct facts *facts, const struct verdict *verdict,
     finding_evidence(facts, finding, RIDGE_MEANING_THREADS_ON_PER_INSTRUCTION);
     finding_stall(facts, finding, RIDGE_STALL_BRANCH_RESOLVING);
     if (verdict->cls == RIDGE_CLASS_COMPUTE)
-        bound_by_fraction(facts, verdict, finding, 1 - threads / 32);
+        bound_by_fraction(facts, verdict, finding, 1 - threads / 32, ISSUE_AND_PIPES);
     finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, row_is_divergent,
                    "instructions of partly active warps");
+}
+
+static bool executes(const struct facts *facts, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < facts->code.opcode_count; i++)
+        if (strncmp(facts->code.opcodes[i].name, name, strlen(name)) == 0)
+            return true;
+    return false;
 }
 
 static void judge_tensor_pipe(struct facts *facts, const struct verdict *verdict,
@@ -202,8 +235,11 @@ static void judge_tensor_pipe(struct facts *facts, const struct verdict *verdict
                          tensor_pct);
     finding->advice =
         verdict->saturated
-            ? "Only less arithmetic helps: a narrower type (FP8, INT8), skipped tiles "
-              "(causal masks, sparsity)."
+            ? executes(facts, "DMMA")
+                  ? "Only less arithmetic helps: single precision where the error allows, skipped "
+                    "tiles."
+                  : "Only less arithmetic helps: a narrower type (FP8, INT8), skipped tiles "
+                    "(causal masks, sparsity)."
             : "Feed the tensor pipe: more stages of cp.async or TMA, larger warp tiles, operands "
               "loaded one step ahead (software pipelining), wgmma on Hopper, producer and "
               "consumer warps.";

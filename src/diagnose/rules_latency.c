@@ -220,8 +220,11 @@ static void judge_dependency(struct facts *facts, const struct verdict *verdict,
     ridge_finding *const finding = &out->finding;
 
     out->weight = stall_weight(facts, verdict, RIDGE_STALL_WAIT);
-    if (out->weight == 0)
+    /* Issue slots that are full are no gaps. */
+    if (out->weight == 0 || VALUE(facts, ISSUE_ACTIVE_PCT) >= SATURATED_PCT) {
+        out->weight = 0;
         return;
+    }
     finding->sentence = facts_text(
         facts,
         "%.0f %% of the waiting is for the fixed latency of the instruction before: a chain of "

@@ -16,6 +16,14 @@ static bool at_wall(const struct verdict *verdict, ridge_wall wall)
 /* Better access shortens the work of both caches, not only of the one that is full. */
 #define L1_AND_L2 (WALL_BIT(RIDGE_WALL_L1) | WALL_BIT(RIDGE_WALL_L2))
 
+/* The part of device memory's bytes that global accesses cannot account for, at least; 0: unknown. */
+static double local_dram_frac(const struct facts *facts)
+{
+    if (!(facts->dram_bytes > 0) || isnan(facts->sectors))
+        return 0;
+    return fmax(0, 1 - facts->sectors * 32 / facts->dram_bytes);
+}
+
 /* The time ratio bound when a part of the work at a wall goes away: what is left, or the next
  * unit that the change does not relieve (bits WALL_BIT), whichever takes longer. */
 static double waste_bound(const struct facts *facts, ridge_wall wall, unsigned relieved,
@@ -30,6 +38,16 @@ static double waste_bound(const struct facts *facts, ridge_wall wall, unsigned r
         return 1 / (1 - waste_frac);
     }
     return after > 0 ? 1 / after : NAN;
+}
+
+/* Rows count the sectors of global accesses; where local memory is the traffic these are no place
+ * to start. */
+static void places_of_sectors(struct facts *facts, ridge_finding *finding)
+{
+    if (facts->local_frac > 0.5)
+        return;
+    finding_places(facts, finding, PLACE_SECTORS, RIDGE_STALL_COUNT, NULL,
+                   facts->local_frac > SPILL_FRAC ? "L2 sectors of global accesses" : "L2 sectors");
 }
 
 /* -- device memory ----------------------------------------------------------------------------- */
@@ -57,7 +75,7 @@ static void judge_memory_bandwidth(struct facts *facts, const struct verdict *ve
     finding_number(finding, "ridge:dram_bytes", "bytes moved", facts->dram_bytes, "byte");
     finding_evidence(facts, finding, RIDGE_MEANING_L2_HIT_PCT);
     finding_bound(finding, fmax(1, DRAM_TARGET_PCT / dram_pct), RIDGE_WALL_DRAM);
-    finding_places(facts, finding, PLACE_SECTORS, RIDGE_STALL_COUNT, row_is_global, "L2 sectors");
+    places_of_sectors(facts, finding);
 }
 
 static void judge_repeated_reads(struct facts *facts, const struct verdict *verdict,
@@ -85,10 +103,14 @@ static void judge_repeated_reads(struct facts *facts, const struct verdict *verd
 
         finding_bound(finding, bound, next);
     }
-    finding_places(facts, finding, PLACE_SECTORS, RIDGE_STALL_COUNT, row_is_global, "L2 sectors");
+    places_of_sectors(facts, finding);
 }
 
 /* -- local memory ------------------------------------------------------------------------------ */
+
+#define UNROLL_ARRAY                                                                               \
+    "unroll the loops that index it with compile-time bounds, so that it stays in registers; or "  \
+    "put it in shared memory."
 
 static void judge_register_spill(struct facts *facts, const struct verdict *verdict,
                                  struct judgement *out)
@@ -103,6 +125,9 @@ static void judge_register_spill(struct facts *facts, const struct verdict *verd
                                      facts->code.shared_accesses);
     const double local_access_frac =
         accesses > 0 ? (double)facts->code.local_accesses / accesses : 1;
+    /* Local memory that does not fit the caches is what device memory moves. */
+    const unsigned relieved =
+        L1_AND_L2 | (local_dram_frac(facts) > 0.5 ? WALL_BIT(RIDGE_WALL_DRAM) : 0);
 
     if (!(facts->local_frac > SPILL_FRAC))
         return;
@@ -118,11 +143,15 @@ static void judge_register_spill(struct facts *facts, const struct verdict *verd
                                 function->spill_store_bytes, function->spill_load_bytes)
                    : "spilled registers or an array that is indexed at run time");
     finding->advice =
-        is_array ? "Unroll the loops that index the array with compile-time bounds, so that it "
-                   "stays in registers; or put it in shared memory."
-                 : "Give the kernel more registers (__launch_bounds__ with fewer blocks, a smaller "
-                   "block), or keep less alive: smaller tiles, recomputation, fewer unrolled "
-                   "iterations.";
+        is_array ? "An array: " UNROLL_ARRAY
+        : is_spill && VALUE(facts, REGISTERS) >= 254
+            ? "The kernel has all 255 registers a thread can have. Keep less alive: smaller "
+              "tiles, recomputation, fewer unrolled iterations, more threads for the same tile."
+        : is_spill ? "Give the kernel more registers (__launch_bounds__ with fewer blocks, a "
+                     "smaller block), or keep less alive: smaller tiles, recomputation, fewer "
+                     "unrolled iterations."
+                   : "Registers that spill: more of them (__launch_bounds__ with fewer blocks) or "
+                     "less alive. An array: " UNROLL_ARRAY;
     finding_number(finding, "ridge:local_frac", "local part of the L1 sectors", facts->local_frac,
                    "frac");
     finding_evidence(facts, finding, RIDGE_MEANING_LOCAL_LOAD_SECTORS);
@@ -133,14 +162,14 @@ static void judge_register_spill(struct facts *facts, const struct verdict *verd
     if (verdict->wall == RIDGE_WALL_L1 || verdict->wall == RIDGE_WALL_L2) {
         ridge_wall next;
         const double bound = waste_bound(
-            facts, verdict->wall, 0,
+            facts, verdict->wall, relieved,
             verdict->wall == RIDGE_WALL_L1 ? local_access_frac : facts->local_frac, &next);
 
         finding_bound(finding, bound, next);
     } else if (verdict->wall == RIDGE_WALL_DRAM) {
         ridge_wall next;
-        const double bound =
-            waste_bound(facts, RIDGE_WALL_DRAM, L1_AND_L2, facts->local_frac, &next);
+        const double bound = waste_bound(facts, RIDGE_WALL_DRAM, relieved,
+                                         fmax(facts->local_frac, local_dram_frac(facts)), &next);
 
         finding_bound(finding, bound, next);
     }
@@ -181,11 +210,15 @@ static void judge_uncoalesced(struct facts *facts, const struct verdict *verdict
     finding->sentence =
         facts_text(facts,
                    "Global accesses move %.1f times the sectors that their bytes fill (%.0f %% "
-                   "excess): lanes of a warp do not read neighbours.",
+                   "excess): lanes of a warp do not access neighbours.",
                    facts->sectors / fmax(1, facts->sectors_ideal), waste * 100);
     finding->advice =
-        "Let consecutive lanes access consecutive addresses: swap the index that threadIdx.x "
-        "runs over, transpose through shared memory, or store the data as a structure of arrays.";
+        facts->atomic_frac >= ATOMIC_FRAC
+            ? "Atomics at scattered addresses: sort or bin the keys first so that a warp's fall "
+              "together, or give each block its own table in shared memory and add that up."
+            : "Let consecutive lanes access consecutive addresses: swap the index that "
+              "threadIdx.x runs over, transpose through shared memory, or store the data as a "
+              "structure of arrays.";
     finding_number(finding, "ridge:sector_waste_frac", "L2 sectors above ideal", waste, "frac");
     finding_number(finding, "memory_l2_theoretical_sectors_global", "L2 sectors of global accesses",
                    facts->sectors, "sector");
@@ -193,8 +226,11 @@ static void judge_uncoalesced(struct facts *facts, const struct verdict *verdict
                    facts->sectors_ideal, "sector");
     if (verdict->cls == RIDGE_CLASS_MEMORY) {
         ridge_wall next;
-        const double bound = waste_bound(facts, verdict->wall, L1_AND_L2, waste, &next);
+        double bound = waste_bound(facts, verdict->wall, L1_AND_L2, waste, &next);
 
+        /* Device memory cannot be spared more than what is above the bytes needed. */
+        if (verdict->wall == RIDGE_WALL_DRAM && facts->options.compulsory_bytes > 0)
+            bound = fmin(bound, facts->dram_bytes / facts->options.compulsory_bytes);
         finding_bound(finding, bound, next);
     }
     finding_places(facts, finding, PLACE_SECTOR_EXCESS, RIDGE_STALL_COUNT, NULL, "excess sectors");
@@ -223,7 +259,50 @@ static void judge_l2_bandwidth(struct facts *facts, const struct verdict *verdic
     next_frac = facts_next_wall(facts, WALL_BIT(RIDGE_WALL_L2), &next);
     finding_bound(finding, facts_wall_pct(facts, RIDGE_WALL_L2) / 100 / fmax(0.01, next_frac),
                   next);
-    finding_places(facts, finding, PLACE_SECTORS, RIDGE_STALL_COUNT, NULL, "L2 sectors");
+    places_of_sectors(facts, finding);
+}
+
+/* What remains of the instructions when every narrow access is eight times as wide: arithmetic on
+ * elements stays, addresses, loops and accesses become an eighth. */
+static double widened_frac(const struct facts *facts)
+{
+    double stays = 0, all = 0;
+    size_t i;
+
+    for (i = 0; i < facts->code.opcode_count; i++) {
+        const struct opcode_total *const opcode = &facts->code.opcodes[i];
+
+        all += (double)opcode->executed;
+        if (opcode->cls == RIDGE_SASS_FP16 || opcode->cls == RIDGE_SASS_FP32 ||
+            opcode->cls == RIDGE_SASS_FP64 || opcode->cls == RIDGE_SASS_CONVERT ||
+            opcode->cls == RIDGE_SASS_SPECIAL || opcode->cls == RIDGE_SASS_TENSOR)
+            stays += (double)opcode->executed;
+    }
+    if (all <= 0)
+        return 1;
+    return 1 - (1 - stays / all) * facts->narrow_frac * 7 / 8;
+}
+
+/* How busy the busiest unit is when accesses are wide, as a fraction, and which it is. */
+static double widened_wall(const struct facts *facts, ridge_wall *next)
+{
+    static const ridge_wall shrink[] = {RIDGE_WALL_ISSUE, RIDGE_WALL_ALU, RIDGE_WALL_FMA};
+    const double remains = widened_frac(facts);
+    double most = facts_next_wall(facts,
+                                  L1_AND_L2 | WALL_BIT(RIDGE_WALL_ISSUE) |
+                                      WALL_BIT(RIDGE_WALL_ALU) | WALL_BIT(RIDGE_WALL_FMA),
+                                  next);
+    size_t i;
+
+    for (i = 0; i < sizeof(shrink) / sizeof(shrink[0]); i++) {
+        const double frac = facts_wall_pct(facts, shrink[i]) / 100 * remains;
+
+        if (frac > most) {
+            most = frac;
+            *next = shrink[i];
+        }
+    }
+    return most;
 }
 
 static void judge_narrow_access(struct facts *facts, const struct verdict *verdict,
@@ -244,8 +323,11 @@ static void judge_narrow_access(struct facts *facts, const struct verdict *verdi
         out->weight = facts->code.shared_accesses > facts->code.global_accesses
                           ? WEIGHT_MINOR - 10
                           : WEIGHT_PRIMARY + 4;
-    else if (verdict->cls == RIDGE_CLASS_COMPUTE &&
+    else if (verdict->cls == RIDGE_CLASS_COMPUTE && verdict->wall != RIDGE_WALL_TENSOR &&
              facts->code.global_accesses * 10 > facts->code.executed)
+        out->weight = WEIGHT_PRIMARY + 3; /* their addresses are a good part of the rest */
+    else if (verdict->cls == RIDGE_CLASS_COMPUTE && verdict->wall != RIDGE_WALL_TENSOR &&
+             facts->code.global_accesses * 50 > facts->code.executed)
         out->weight = WEIGHT_SHARED;
     else
         return;
@@ -266,14 +348,19 @@ static void judge_narrow_access(struct facts *facts, const struct verdict *verdi
         ridge_wall next;
 
         const double bound =
-            waste_bound(facts, verdict->wall, L1_AND_L2, facts->narrow_frac * 7 / 8, &next);
+            waste_bound(facts, verdict->wall, L1_AND_L2 | WALL_BIT(RIDGE_WALL_ISSUE),
+                        facts->narrow_frac * 7 / 8, &next);
 
         finding_bound(finding, bound, next);
-    } else if (verdict->cls == RIDGE_CLASS_LATENCY) {
+    } else if (verdict->cls != RIDGE_CLASS_MEMORY) {
         ridge_wall next;
-        const double bound = facts_headroom(facts, &next);
+        const double after = widened_wall(facts, &next);
+        const double now = verdict->cls == RIDGE_CLASS_COMPUTE ? verdict->saturation_frac
+                           : next == RIDGE_WALL_DRAM           ? DRAM_TARGET_PCT / 100
+                                                               : 1;
 
-        finding_bound(finding, bound, next);
+        if (after > 0)
+            finding_bound(finding, now / after, next);
     }
     finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, row_is_narrow,
                    "narrow accesses");
@@ -479,11 +566,15 @@ static void judge_shared_traffic(struct facts *facts, const struct verdict *verd
         busiest != NULL ? facts_text(facts, "; most are %s", busiest->name) : "");
     finding->advice =
         facts->code.tensor > 0
-            ? "Feed the tensor cores with fewer shared reads: larger warp tiles, "
-              "ldmatrix.x4, operands kept in registers, wgmma with operands in "
-              "shared memory."
+            ? busiest != NULL && busiest->is_store
+                  ? "Fill the tiles without passing them through registers (cp.async, TMA), and "
+                    "keep operands that one warp uses in registers."
+                  : "Feed the tensor cores with fewer shared reads: larger warp tiles, "
+                    "ldmatrix.x4, operands kept in registers, wgmma with operands in "
+                    "shared memory."
             : "Read each shared value once for several results: give each thread a "
-              "tile of outputs (register blocking), and read 8 or 16 bytes at a time.";
+              "tile of outputs (register blocking), read 8 or 16 bytes at a time, exchange "
+              "within a warp by shuffles (reductions).";
     finding_evidence(facts, finding, RIDGE_MEANING_L1_DATA_PIPE_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_LSU_INSTRUCTION_PCT);
     finding_number(finding, "ridge:shared_accesses_frac", "shared accesses of all instructions",
@@ -528,6 +619,7 @@ static void judge_atomics(struct facts *facts, const struct verdict *verdict, st
     const bool shared = facts->code.shared_atomics * 5 > facts->code.shared_accesses &&
                         facts->code.shared_atomics > facts->code.global_atomics;
     const double unit_pct = facts_wall_pct(facts, RIDGE_WALL_ATOMICS);
+    double hottest_pct = NAN;
     const bool waits_for_shared = facts->top_stall == RIDGE_STALL_SHORT_SCOREBOARD ||
                                   facts->top_stall == RIDGE_STALL_MIO_THROTTLE;
 
@@ -553,6 +645,12 @@ static void judge_atomics(struct facts *facts, const struct verdict *verdict, st
                          "%.0f %% of the global accesses are atomics, and the atomic unit of L2 is "
                          "at %.1f %%.",
                          facts->atomic_frac * 100, unit_pct);
+    /* One hot slice is what contention looks like; the average over slices hides it. */
+    if (!shared)
+        (void)ridge_kernel_number(facts->kernel,
+                                  "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_"
+                                  "elapsed",
+                                  &hottest_pct);
     finding->advice = shared
                           ? "Let lanes that hit the same address combine first (__match_any_sync, "
                             "__reduce_add_sync), or give each warp its own copy of the table."
@@ -568,6 +666,9 @@ static void judge_atomics(struct facts *facts, const struct verdict *verdict, st
         finding_number(finding, "ridge:atomic_frac", "atomics of global accesses",
                        facts->atomic_frac, "frac");
         finding_number(finding, "ridge:l2_atomic_pct", "L2 atomic unit busy", unit_pct, "%");
+        finding_number(finding,
+                       "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed",
+                       "in the busiest slice of L2", hottest_pct, "%");
         finding_evidence(facts, finding, RIDGE_MEANING_REDUCTION_REQUESTS);
         finding_evidence(facts, finding, RIDGE_MEANING_ATOMIC_REQUESTS);
     }

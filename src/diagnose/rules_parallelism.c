@@ -184,6 +184,35 @@ static void judge_tail(struct facts *facts, const struct verdict *verdict, struc
     finding_bound(finding, isnan(room) ? 1 / (1 - loss) : fmin(1 / (1 - loss), room), next);
 }
 
+/* Many blocks, evenly spread, and still few warps on an SM: they end sooner than new ones start. */
+static void judge_short_blocks(struct facts *facts, const struct verdict *verdict,
+                               struct judgement *out)
+{
+    ridge_finding *const finding = &out->finding;
+    ridge_wall next;
+    double room;
+
+    if (verdict->cls != RIDGE_CLASS_LATENCY || verdict->gate == 0 || !(facts->waves >= 8) ||
+        !(facts->achieved_pct < RESIDENT_FRAC * facts->theoretical_pct) ||
+        facts->busy_sm_frac < UNEVEN_FRAC)
+        return;
+    out->weight = verdict->gate == 4 ? WEIGHT_PRIMARY + 7 : WEIGHT_SHARED + 10;
+    finding->sentence = facts_text(
+        facts,
+        "%.0f blocks of %.0f threads end sooner than new ones start: %.1f %% of the warps are "
+        "resident where %.1f %% fit.",
+        facts->grid_blocks, facts->block_threads, facts->achieved_pct, facts->theoretical_pct);
+    finding->advice = "Fewer blocks with more work each: larger blocks, several elements a thread, "
+                      "or a grid of a few waves that strides over the data.";
+    finding_evidence(facts, finding, RIDGE_MEANING_OCCUPANCY_ACHIEVED_PCT);
+    finding_evidence(facts, finding, RIDGE_MEANING_OCCUPANCY_THEORETICAL_PCT);
+    finding_evidence(facts, finding, RIDGE_MEANING_GRID_BLOCKS);
+    finding_evidence(facts, finding, RIDGE_MEANING_BLOCK_THREADS);
+    finding_evidence(facts, finding, RIDGE_MEANING_WAVES);
+    room = facts_headroom(facts, &next);
+    finding_bound(finding, fmin(facts->theoretical_pct / facts->achieved_pct, room), next);
+}
+
 /* -- occupancy --------------------------------------------------------------------------------- */
 
 static const struct limiter {
@@ -219,10 +248,15 @@ static const char *next_step(struct facts *facts, const struct limiter *limiter)
 {
     ridge_occupancy_step steps[64];
     const int blocks = facts->occupancy.blocks_per_sm;
+    const unsigned others = facts->occupancy.limiters & ~limiter->bit;
     size_t count, i;
 
     if (facts->arch == NULL || blocks <= 0)
         return "";
+    for (i = 0; i < sizeof(limiters) / sizeof(limiters[0]); i++)
+        if ((others & limiters[i].bit) != 0)
+            return facts_text(facts, " Alone it buys nothing: %s limits to the same %d block%s.",
+                              limiters[i].words, blocks, blocks == 1 ? "" : "s");
     count = ridge_occupancy_staircase(facts->arch, &facts->launch, steps,
                                       sizeof(steps) / sizeof(steps[0]));
     if (count > sizeof(steps) / sizeof(steps[0]))
@@ -347,6 +381,7 @@ const struct rule parallelism_rules[] = {
     {"grid_too_small", judge_grid},
     {"imbalance", judge_imbalance},
     {"tail_effect", judge_tail},
+    {"short_blocks", judge_short_blocks},
     {"occupancy_shared_memory", judge_occupancy_shared},
     {"occupancy_registers", judge_occupancy_registers},
     {"occupancy_blocks", judge_occupancy_blocks},

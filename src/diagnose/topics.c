@@ -573,6 +573,19 @@ static const ridge_topic topics[] = {
                                   "Occupancy, Calculating Occupancy, Register Pressure.",
     },
     {
+        .id = "short_blocks",
+        .title = "blocks that end sooner than new ones start",
+        .meaning = "Starting a block takes an SM some hundred cycles. Very many blocks that do "
+                   "little each, one load or a few, are over before enough of them run side by "
+                   "side: the SM stays half empty although more would fit.",
+        .decided = "Latency-bound; at least 8 waves of blocks, SMs evenly busy, and fewer than "
+                   "half of the warps that fit are resident.",
+        .change = "Blocks of 128 to 256 threads with several elements a thread, or a grid of a "
+                  "few waves whose blocks stride over the data: for (i = ...; i < n; i += "
+                  "gridDim.x * blockDim.x).",
+        .read = BEST_PRACTICES "Thread and Block Heuristics. " PROFILING_GUIDE "Occupancy.",
+    },
+    {
         .id = "occupancy_blocks",
         .title = "limited by the number of blocks an SM holds",
         .meaning = "An SM holds at most 16, 24 or 32 blocks, whatever their size. Blocks of 32 "

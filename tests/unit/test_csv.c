@@ -509,6 +509,29 @@ static void bounds_the_fields(void **state)
     (void)state;
 }
 
+/* What is no kernel is told by the name: kernels have brackets. */
+static void tells_ranges(void **state)
+{
+    static const char text[] = HEADER
+        "\"gpu__time_duration.sum\"\n" HEADER_UNITS "\"ns\"\n"
+        "\"0\",\"42\",\"app\",\"host\",\"range\",\"1\",\"n/a\",\"\",\"\",\"0\",\"9.0\",\"1\"\n" ROW(
+            "1", "graph") "\"2\"\n" ROW("2", "range") "\"3\"\n" ROW("3", "graph(int)") "\"4\"\n";
+    static const ridge_result_kind kinds[] = {RIDGE_RESULT_RANGE, RIDGE_RESULT_GRAPH,
+                                              RIDGE_RESULT_KERNEL, RIDGE_RESULT_KERNEL};
+    ridge_report *const report = open_text(text);
+    size_t i;
+
+    assert_int_equal(ridge_report_kernel_count(report), 4);
+    for (i = 0; i < 4; i++) {
+        const ridge_kernel_info *const info = ridge_kernel_get_info(ridge_report_kernel(report, i));
+
+        assert_int_equal(info->kind, kinds[i]);
+        assert_int_equal(info->grid[0], kinds[i] == RIDGE_RESULT_KERNEL ? 8192 : 0);
+    }
+    ridge_report_free(report);
+    (void)state;
+}
+
 int main(void)
 {
     static cases list;
@@ -518,6 +541,7 @@ int main(void)
     CASES_ADD_ROWS(&list, reads_units, unit_cases);
     CASES_ADD_ROWS(&list, splits_rows, rows_cases);
     cases_add(&list, "raw page", reads_the_raw_page, NULL);
+    cases_add(&list, "ranges and graphs", tells_ranges, NULL);
     cases_add(&list, "base units", reads_base_units, NULL);
     cases_add(&list, "details page", reads_the_details_page, NULL);
     cases_add(&list, "decimal commas", reads_decimal_commas, NULL);

@@ -227,6 +227,21 @@ static bool read_names(struct csv_reader *reader, ridge_kernel_info *info)
             copy_text(report, field_of(reader, COLUMN_HOST_NAME), &report->session.host_name));
 }
 
+static bool is_text(const csv_field *field, const char *text)
+{
+    return field->length == strlen(text) && memcmp(field->text, text, field->length) == 0;
+}
+
+/* The page has no column of the kind. Names of kernels have brackets, and a range has no stream. */
+static ridge_result_kind kind_of(const struct csv_reader *reader)
+{
+    const csv_field *const name = field_of(reader, COLUMN_KERNEL_NAME);
+
+    if (is_text(name, "range") && is_text(field_of(reader, COLUMN_STREAM), "n/a"))
+        return RIDGE_RESULT_RANGE;
+    return is_text(name, "graph") ? RIDGE_RESULT_GRAPH : RIDGE_RESULT_KERNEL;
+}
+
 static void finish_kernel(struct csv_reader *reader)
 {
     if (reader->kernel != NULL)
@@ -245,10 +260,13 @@ static bool start_kernel(struct csv_reader *reader)
     if (!report_add_kernel(reader->report, &reader->kernel))
         return false;
     info = &reader->kernel->info;
+    info->kind = kind_of(reader);
     if (!read_names(reader, info))
         return false;
-    read_extent(field_of(reader, COLUMN_BLOCK), info->block);
-    read_extent(field_of(reader, COLUMN_GRID), info->grid);
+    if (info->kind == RIDGE_RESULT_KERNEL) { /* else the sums over launches */
+        read_extent(field_of(reader, COLUMN_BLOCK), info->block);
+        read_extent(field_of(reader, COLUMN_GRID), info->grid);
+    }
     if (count_of(field_of(reader, COLUMN_CONTEXT), reader->decimal, &number))
         info->context_id = number;
     if (count_of(field_of(reader, COLUMN_STREAM), reader->decimal, &number))
