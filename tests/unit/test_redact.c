@@ -116,6 +116,8 @@ static struct name_case {
     {"10.1.2.3 but 10.1.2.34", REDACT_ADDRESS, "10.1.2.3", "________ but 10.1.2.34"},
     {"fe80::1", REDACT_ADDRESS, "fe80::1%ib0", "_______"},
     {"root", REDACT_USER, "root", "root"},
+    {"at _ann", REDACT_USER, "_ann", "at ____"},
+    {"at ___", REDACT_USER, "___", "at ___"},
     {"vm", REDACT_HOST, "vm", "vm"},
     {"sm__cycles.max max", REDACT_USER, "max", "sm__cycles.max max"},
 };
@@ -461,6 +463,22 @@ static char *diagnosis_text(const ridge_report *report, size_t index)
     return in.text;
 }
 
+/* A redacted report, redacted, is the same: what stands for names is no name. */
+static void again(const uint8_t *redacted, size_t redacted_size)
+{
+    ridge_redaction summary;
+    uint8_t *bytes;
+    size_t size;
+
+    assert_int_equal(ridge_report_redact(redacted, redacted_size, 0, &bytes, &size, &summary, NULL),
+                     RIDGE_OK);
+    assert_int_equal(summary.user_count, 0);
+    assert_int_equal(summary.remaining_count, 0);
+    assert_int_equal(size, redacted_size);
+    assert_memory_equal(bytes, redacted, size);
+    ridge_redact_free(bytes);
+}
+
 static void same_report(const contents *file, const char *name)
 {
     ridge_report *before, *after;
@@ -492,6 +510,7 @@ static void same_report(const contents *file, const char *name)
     }
     ridge_report_free(before);
     ridge_report_free(after);
+    again(bytes, size);
     ridge_redact_free(bytes);
 }
 

@@ -196,6 +196,22 @@ void redact_names_release(redact_names *names)
     memset(names, 0, sizeof(*names));
 }
 
+/* "____", "___1": what write_directory() writes, so that a report can be redacted again. The number
+ * has to be small beside the underscores, or "_ann" would be one. */
+static bool is_placeholder(ridge_slice part)
+{
+    size_t underscores = 0;
+    size_t i;
+
+    while (underscores < part.size && part.data[underscores] == '_')
+        underscores++;
+    for (i = underscores; i < part.size; i++)
+        if (!is_word(part.data[i]) || lower(part.data[i]) != part.data[i])
+            return false;
+    return underscores > 0 && part.size - underscores <= (underscores + 1) / 2 &&
+           part.size - underscores <= 2;
+}
+
 bool redact_says_nothing(ridge_slice text)
 {
     static const char *const words[] = {
@@ -204,7 +220,7 @@ bool redact_says_nothing(ridge_slice text)
         "runner",    "docker",    "nvidia",  "cuda",    "test",   "default", "guest",
         "work",      "workspace", "linux",   "windows", "none",   NULL};
 
-    return text.size == 0 || is_one_of(text, words);
+    return text.size == 0 || is_placeholder(text) || is_one_of(text, words);
 }
 
 static void add_name(redact_names *names, redact_kind kind, ridge_slice text)
@@ -418,7 +434,8 @@ static void learn_path(redact_names *names, ridge_slice text, redact_path_end en
         if (is_kept(names, &path, end))
             continue;
         learn_directory(names, part);
-        if (absolute && path.index == 1 && !is_system_directory(first)) {
+        if (absolute && path.index == 1 && !is_system_directory(first) &&
+            !(is_placeholder(part) && (is_placeholder(first) || is_public_directory(first)))) {
             const ridge_slice place = {text.data, (size_t)(part.data + part.size - text.data)};
 
             add_name(names, REDACT_PLACE, place);
