@@ -28,6 +28,20 @@ static void add_pattern(ridge_output *output, const struct option *option)
     ridge_output_text(output, ")");
 }
 
+/* "ID,...": the value is a list. */
+static bool is_list(const struct option *option)
+{
+    return strchr(option->argument, ',') != NULL;
+}
+
+static void add_words(ridge_output *output, const char *const *words)
+{
+    size_t i;
+
+    for (i = 0; words[i] != NULL; i++)
+        ridge_output_format(output, "%s%s", i > 0 ? " " : "", words[i]);
+}
+
 /* The case of a command: first values of options, then the options themselves. */
 static void add_bash_case(const struct command *command, const char *usage_line,
                           const struct option *options, void *context)
@@ -38,16 +52,13 @@ static void add_bash_case(const struct command *command, const char *usage_line,
     (void)usage_line;
     ridge_output_format(output, "    %s)\n        case $previous in\n", command->name);
     for (option = options; option->kind != OPTION_END; option++) {
-        size_t i;
-
         if (option->argument == NULL)
             continue;
         add_pattern(output, option);
         if (option->choices != NULL) {
             ridge_output_text(output, " words='");
-            for (i = 0; option->choices[i] != NULL; i++)
-                ridge_output_format(output, "%s%s", i > 0 ? " " : "", option->choices[i]);
-            ridge_output_text(output, "' ;;\n");
+            add_words(output, option->choices);
+            ridge_output_text(output, is_list(option) ? "'; list=1 ;;\n" : "' ;;\n");
         } else {
             ridge_output_text(output, " return ;;\n");
         }
@@ -58,7 +69,11 @@ static void add_bash_case(const struct command *command, const char *usage_line,
     ridge_output_text(output, "'");
     if ((command->flags & COMMAND_NAMES) != 0)
         ridge_output_text(output, "; [[ $current == -* ]] || words=$commands");
-    else if ((command->flags & COMMAND_FILES) != 0)
+    else if ((command->flags & COMMAND_TOPICS) != 0) {
+        ridge_output_text(output, "; [[ $current == -* ]] || words='");
+        add_words(output, cli_topic_ids());
+        ridge_output_text(output, "'");
+    } else if ((command->flags & COMMAND_FILES) != 0)
         ridge_output_text(output, "; [[ $current == -* ]] || return");
     ridge_output_text(output, " ;;\n        esac\n        ;;\n");
 }
@@ -69,7 +84,7 @@ static void print_bash(ridge_output *output)
 
     ridge_output_text(output, "# bash completion of ridge, printed by: ridge completion bash\n"
                               "_ridge() {\n"
-                              "    local current=${COMP_WORDS[COMP_CWORD]} words=\n"
+                              "    local current=${COMP_WORDS[COMP_CWORD]} words= list=\n"
                               "    local previous=${COMP_WORDS[COMP_CWORD - 1]} commands='");
     add_command_names(output);
     ridge_output_text(
@@ -86,7 +101,12 @@ static void print_bash(ridge_output *output)
     for (command = commands; command->name != NULL; command++)
         command_visit(command, add_bash_case, output);
     ridge_output_text(output, "    esac\n"
+                              "    # Of a list the last part is completed.\n"
+                              "    [[ $list && $current =~ ^[a-z_,]*,[a-z_]*$ ]] &&\n"
+                              "        words=${current%,*},${words// / ${current%,*},}\n"
                               "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+                              "    [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null\n"
+                              "    return 0\n"
                               "}\n"
                               "complete -o bashdefault -o default -F _ridge ridge\n");
 }
@@ -109,11 +129,25 @@ static void add_zsh_text(ridge_output *output, const char *text)
     }
 }
 
+/* The action of an option: one of the words, several with commas, or the beginning of a value. */
+static void add_zsh_words(ridge_output *output, const struct option *option)
+{
+    const bool is_choice = option->kind == OPTION_CHOICE;
+    size_t i;
+
+    ridge_output_text(output, is_choice         ? "("
+                              : is_list(option) ? "_sequence compadd - "
+                                                : "compadd -S \"\" - ");
+    for (i = 0; option->choices[i] != NULL; i++) {
+        ridge_output_text(output, i > 0 ? " " : "");
+        add_zsh_text(output, option->choices[i]);
+    }
+    ridge_output_text(output, is_choice ? ")" : "");
+}
+
 static void add_zsh_option(ridge_output *output, const struct option *option)
 {
     const char *const equals = option->argument != NULL ? "=" : "";
-    size_t i;
-
     if (option->short_name != 0)
         ridge_output_format(output, "            '(-%c --%s)'{-%c%s,--%s%s}'[", option->short_name,
                             option->long_name, option->short_name,
@@ -128,10 +162,7 @@ static void add_zsh_option(ridge_output *output, const struct option *option)
         ridge_output_text(output, ":");
     }
     if (option->choices != NULL) {
-        ridge_output_text(output, "(");
-        for (i = 0; option->choices[i] != NULL; i++)
-            ridge_output_format(output, "%s%s", i > 0 ? " " : "", option->choices[i]);
-        ridge_output_text(output, ")");
+        add_zsh_words(output, option);
     }
     ridge_output_text(output, "' \\\n");
 }
@@ -149,6 +180,10 @@ static void add_zsh_case(const struct command *command, const char *usage_line,
     if ((command->flags & COMMAND_NAMES) != 0) {
         ridge_output_text(output, "            '*:command:(");
         add_command_names(output);
+        ridge_output_text(output, ")'\n");
+    } else if ((command->flags & COMMAND_TOPICS) != 0) {
+        ridge_output_text(output, "            ':finding:(");
+        add_words(output, cli_topic_ids());
         ridge_output_text(output, ")'\n");
     } else if ((command->flags & COMMAND_FILES) != 0) {
         ridge_output_text(output, "            '*:report:_files'\n");

@@ -348,6 +348,12 @@ static int run(char **paths, const struct request *request)
     return worst == CLI_DONE && outcome.failed ? CLI_NO : worst;
 }
 
+/* What ridge_workload_parse() takes, for completion; the golden case completion/operations tries
+ * each. */
+static const char *const operations[] = {
+    "rms_norm:", "add_rms_norm:", "silu_and_mul:", "softmax:", "transpose:", "rotary:",
+    "gemm:",     "attention:",    "copy:",         "reduce:",  NULL};
+
 int cmd_diagnose(int argc, char **argv)
 {
     struct request request = {.filter = KERNEL_FILTER_ALL, .top = OPTION_UNSET};
@@ -359,11 +365,11 @@ int cmd_diagnose(int argc, char **argv)
         OPT_COUNT('n', "top", &request.top, "N", "explain the N longest kernels"),
         OPT_SIZE(0, "bytes", &bytes, "bytes that the work needs to move, for repeated reads"),
         OPT_NUMBER(0, "flop", &flop_count, "N", "floating-point operations of the work"),
-        OPT_STRING(0, "workload", &workload, "OP:SHAPE:DTYPE",
-                   "take bytes and operations from rms_norm:8192x4096:bf16 and the like"),
+        OPT_WORDS(0, "workload", &workload, "OP:SHAPE:DTYPE", operations,
+                  "take bytes and operations from rms_norm:8192x4096:bf16 and the like"),
         OPT_FLAG('a', "all", &request.all, "every finding, every gate and the staircase"),
-        OPT_STRING(0, "fail-on", &request.fail_on, "ID,...",
-                   "exit with 1 when one of these findings is made"),
+        OPT_WORDS(0, "fail-on", &request.fail_on, "ID,...", cli_topic_ids(),
+                  "exit with 1 when one of these findings is made"),
         OPT_JSON(&request.out),
         OPT_MARKDOWN(&request.out),
         OPT_COMMON(&request.out),

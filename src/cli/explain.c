@@ -38,16 +38,21 @@ static int list_topics(const struct cli_output *out)
     return cli_close(output, CLI_DONE);
 }
 
-static int unknown_topic(const char *id)
+const char *const *cli_topic_ids(void)
 {
-    const char *ids[128];
-    const char *nearest;
+    static const char *ids[128];
     size_t i;
 
     for (i = 0; i < ridge_topic_count() && i < 127; i++)
         ids[i] = ridge_topic_at(i)->id;
     ids[i] = NULL;
-    nearest = options_nearest(id, ids);
+    return ids;
+}
+
+static int unknown_topic(const char *id)
+{
+    const char *const nearest = options_nearest(id, cli_topic_ids());
+
     if (nearest != NULL)
         return cli_usage_error("unknown finding '%s', did you mean '%s'?", id, nearest);
     return cli_usage_error("unknown finding '%s', ridge explain lists them", id);

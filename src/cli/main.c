@@ -16,7 +16,7 @@ const struct command commands[] = {
     {"source", "Show the hottest source lines and instructions", cmd_source, GROUP_EXPLAIN,
      COMMAND_FILES},
     {"explain", "Explain a finding: what it means, how it is decided", cmd_explain, GROUP_EXPLAIN,
-     0},
+     COMMAND_TOPICS},
     {"kernels", "List the kernels of a report, sorted by time", cmd_kernels, GROUP_REPORT,
      COMMAND_FILES},
     {"metrics", "Print metrics of a report with their exact values", cmd_metrics, GROUP_REPORT,

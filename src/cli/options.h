@@ -68,7 +68,7 @@ struct option {
     void *value;
     const char *argument;       /* name of the value in the help: "FILE"; NULL: takes none */
     const char *help;           /* one sentence without a full stop */
-    const char *const *choices; /* ends with NULL */
+    const char *const *choices; /* ends with NULL; of an OPTION_STRING only what is proposed */
     ridge_format format;
 };
 
@@ -91,6 +91,12 @@ struct option {
 #define OPT_SIZE(s, l, variable, help)                                                             \
     {                                                                                              \
         OPTION_SIZE, s, l, variable, "SIZE", help, NULL, 0                                         \
+    }
+/* The value is any text, but a shell proposes words: in a list, one for each part, where the argument
+ * is "ID,..."; without a space behind it, where a word ends with ':'. */
+#define OPT_WORDS(s, l, variable, argument, words, help)                                           \
+    {                                                                                              \
+        OPTION_STRING, s, l, variable, argument, help, words, 0                                    \
     }
 /* argument is what the help shows: "stall|conflict". */
 #define OPT_CHOICE(s, l, variable, argument, choices, help)                                        \
@@ -153,9 +159,10 @@ enum command_group {
 };
 
 enum command_flags {
-    COMMAND_FILES = 1 << 0, /* takes files: completed as such */
-    COMMAND_GPU = 1 << 1,   /* needs a GPU */
-    COMMAND_NAMES = 1 << 2, /* takes names of commands */
+    COMMAND_FILES = 1 << 0,  /* takes files: completed as such */
+    COMMAND_GPU = 1 << 1,    /* needs a GPU */
+    COMMAND_NAMES = 1 << 2,  /* takes names of commands */
+    COMMAND_TOPICS = 1 << 3, /* takes identifiers of findings */
 };
 
 struct command {
@@ -171,6 +178,9 @@ extern const struct command commands[];
 const struct command *command_find(const char *name);
 /* The name most similar to a word; NULL: none is. */
 const char *command_nearest(const char *word);
+
+/* The identifiers that ridge explain knows; ends with NULL. */
+const char *const *cli_topic_ids(void);
 
 /* Calls visit with the usage and option table of a command, which is not run. */
 typedef void command_visitor(const struct command *command, const char *usage,

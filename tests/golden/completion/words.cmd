@@ -1,0 +1,1 @@
+bash -c 'eval "$(ridge completion bash)"; try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _ridge; echo "${COMPREPLY[@]}"; }; try ridge explain shared_; try ridge diagnose --fail-on register_spill,shared_b; try ridge diagnose --workload rms; try ridge diagnose --color = a' 2>/dev/null
