@@ -4,6 +4,8 @@
 #ifndef RIDGE_CLI_COMMANDS_H
 #define RIDGE_CLI_COMMANDS_H
 
+#include "ridge/table.h"
+
 int cmd_diagnose(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
@@ -13,5 +15,8 @@ int cmd_kernels(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_redact(int argc, char **argv);
 int cmd_source(int argc, char **argv);
+
+/* Prints the usage of the program and its commands. */
+void help_commands(ridge_output *output);
 
 #endif

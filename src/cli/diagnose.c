@@ -380,6 +380,8 @@ int cmd_diagnose(int argc, char **argv)
 
     if (!options_parse(&argc, argv, usage, options, &status))
         return status;
+    if (request.top == 0)
+        return cli_usage_error("--top needs 1 or more, not 0");
     if (argc < 2)
         return cli_usage_error("expected one FILE or more");
     if (!each_id(request.fail_on, is_known_id, NULL))

@@ -16,7 +16,7 @@ static const char *const group_titles[GROUP_COUNT] = {
     [GROUP_HELP] = "Help",
 };
 
-static void print_commands(ridge_output *output)
+void help_commands(ridge_output *output)
 {
     int group;
 
@@ -77,6 +77,6 @@ int cmd_help(int argc, char **argv)
     if (argc == 2 || man)
         return print_page(argc == 2 ? argv[1] : "ridge", man, &out);
     output = cli_open(&out);
-    print_commands(output);
+    help_commands(output);
     return cli_close(output, CLI_DONE);
 }

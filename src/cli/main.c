@@ -75,6 +75,16 @@ static int unknown_command(const char *word)
     return CLI_USAGE;
 }
 
+/* To standard error: a script that lost its command must not take this for a result. */
+static int no_command(void)
+{
+    ridge_output *const output =
+        ridge_output_create(stderr, ridge_terminal_columns(stderr), ridge_terminal_colour(stderr));
+
+    help_commands(output);
+    return cli_close(output, CLI_USAGE);
+}
+
 int main(int argc, char **argv)
 {
     const struct command *command;
@@ -82,10 +92,8 @@ int main(int argc, char **argv)
     /* A reader that has seen enough, as head(1), ends the program without a word. A parent may
      * have left the signal ignored. */
     signal(SIGPIPE, SIG_DFL);
-    if (argc < 2) {
-        cli_message(NULL, "expected a command, see ridge help");
-        return CLI_USAGE;
-    }
+    if (argc < 2)
+        return no_command();
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)
         return print_version();
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {

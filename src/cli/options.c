@@ -83,7 +83,8 @@ const char *options_nearest(const char *word, const char *const *words)
 
     for (; *words != NULL; words++) {
         const bool begins = length >= 3 && strncmp(word, *words, length) == 0;
-        const size_t distance = begins ? 1 : edit_distance(word, *words);
+        const bool is_part = length >= 4 && strstr(*words, word) != NULL;
+        const size_t distance = begins ? 1 : is_part ? 2 : edit_distance(word, *words);
 
         if (distance <= least && (nearest == NULL || distance < least)) {
             nearest = *words;

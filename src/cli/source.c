@@ -761,6 +761,8 @@ int cmd_source(int argc, char **argv)
 
     if (!options_parse(&argc, argv, usage, options, &status))
         return status;
+    if (request.top == 0)
+        return cli_usage_error("--top needs 1 or more, not 0");
     if (argc != 2)
         return cli_usage_error("expected one FILE, got %d", argc - 1);
     request.path = argv[1];

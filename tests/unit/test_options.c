@@ -74,6 +74,7 @@ static struct nearest_case {
     {"sorce", "source"},
     {"hlep", "help"},
     {"diag", "diagnose"},
+    {"ource", "source"},
     {"xyz", NULL},
     {"", NULL},
     {"k", NULL},

@@ -1,0 +1,1 @@
+ridge diagnose --top 0 repeated_launches.csv

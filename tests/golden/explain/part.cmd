@@ -1,0 +1,1 @@
+ridge explain bank_conflict

@@ -1,0 +1,1 @@
+ridge source --top 0 repeated_launches.csv
