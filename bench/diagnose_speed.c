@@ -89,7 +89,7 @@ static int repeat(const char *count_text, const char *from, const char *to)
 {
     const long count = strtol(count_text, NULL, 10);
     FILE *const input = fopen(from, "rb");
-    FILE *const output = fopen(to, "wb");
+    FILE *const output = input != NULL ? fopen(to, "wb") : NULL; /* which empties it */
     struct stat status;
     char *bytes;
     long i;

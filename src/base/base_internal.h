@@ -24,6 +24,8 @@ typedef enum base_clean_flags {
 /* Appends text that may come from a hostile file such that it cannot steer a terminal: control
  * characters, direction overrides and invalid UTF-8 become '?'. */
 void base_clean(ridge_text *out, const char *text, size_t length, base_clean_flags keep);
+/* The same where nothing may be allocated; nothing is kept. */
+void base_clean_in_place(char *text);
 
 /* Appends clean text in at most columns columns, the middle replaced by "..." where it is longer.
  * Fewer than 5 columns: cut at the end. */

@@ -16,9 +16,10 @@ struct arena_chunk {
     alignas(max_align_t) unsigned char data[];
 };
 
-/* Test hooks; see ridge_memory_fail_at(). */
-static size_t allocation_count;
-static size_t first_failing;
+/* Test hooks, of a thread each, so that reports may be read in several; see
+ * ridge_memory_fail_at(). */
+static _Thread_local size_t allocation_count;
+static _Thread_local size_t first_failing;
 
 static bool may_allocate(void)
 {

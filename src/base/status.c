@@ -5,7 +5,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "base/base_internal.h"
 
 #ifndef RIDGE_VERSION
 #define RIDGE_VERSION "0.0.0"
@@ -23,7 +24,6 @@ static const struct {
 ridge_status ridge_fail(ridge_error *err, ridge_status status, const char *format, ...)
 {
     va_list arguments;
-    char *p;
 
     if (err == NULL)
         return status;
@@ -31,9 +31,7 @@ ridge_status ridge_fail(ridge_error *err, ridge_status status, const char *forma
     va_start(arguments, format);
     vsnprintf(err->text, sizeof(err->text), format, arguments);
     va_end(arguments);
-    for (p = err->text; *p != '\0'; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '?';
+    base_clean_in_place(err->text);
     return status;
 }
 

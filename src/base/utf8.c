@@ -77,6 +77,26 @@ void base_clean(ridge_text *out, const char *text, size_t length, base_clean_fla
     ridge_text_add_bytes(out, text + begin, at - begin);
 }
 
+void base_clean_in_place(char *text)
+{
+    const size_t length = strlen(text);
+    size_t at = 0, to = 0;
+
+    while (at < length) {
+        const size_t size = base_utf8_size(text + at, length - at);
+
+        if (size > 0 && !is_control(text + at, size)) {
+            memmove(text + to, text + at, size);
+            to += size;
+            at += size;
+        } else {
+            text[to++] = '?';
+            at += size > 0 ? size : 1;
+        }
+    }
+    text[to] = '\0';
+}
+
 /* Size of the longest beginning of text that takes at most columns columns. */
 static size_t head_size(const char *text, size_t length, size_t columns)
 {

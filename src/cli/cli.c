@@ -2,6 +2,7 @@
  *
  * What commands share besides options: messages, output, opening reports, choosing kernels. */
 #include <inttypes.h>
+#include <math.h>
 #include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,13 +76,20 @@ ridge_output *cli_open_whole(const struct cli_output *out)
  * so. */
 static bool read_damaged_report;
 
+int cli_status(int status)
+{
+    return read_damaged_report && (status == CLI_DONE || status == CLI_NO)
+               ? ridge_status_exit(RIDGE_ERR_FORMAT)
+               : status;
+}
+
 int cli_close(ridge_output *output, int status)
 {
     ridge_error err;
 
     if (ridge_output_close(output, &err) != RIDGE_OK)
         return cli_fail(NULL, &err);
-    return status == CLI_DONE && read_damaged_report ? ridge_status_exit(RIDGE_ERR_FORMAT) : status;
+    return cli_status(status);
 }
 
 /* -- reports ----------------------------------------------------------------------------------- */
@@ -187,11 +195,34 @@ static bool name_matches(const regex_t *expression, const ridge_kernel_info *inf
     return info->name != NULL && regexec(expression, info->name, 0, NULL, 0) == 0;
 }
 
+enum { MOST_REPETITIONS = 10000 };
+
+/* The product of all bounds in {}: compiling may write the inner expression out that often. */
+static double repetitions(const char *pattern)
+{
+    double product = 1;
+    const char *p;
+
+    for (p = strchr(pattern, '{'); p != NULL; p = strchr(p + 1, '{')) {
+        const char *const end = p + 1 + strspn(p + 1, "0123456789,");
+        const char *last = end;
+
+        while (last > p + 1 && last[-1] != ',')
+            last--;
+        product *= fmax(1, strtod(last, NULL));
+    }
+    return product;
+}
+
 static int compile(const char *pattern, regex_t *expression)
 {
-    const int failure = regcomp(expression, pattern, REG_EXTENDED | REG_NOSUB);
     char reason[160];
+    int failure;
 
+    if (repetitions(pattern) > MOST_REPETITIONS)
+        return cli_usage_error("--kernel '%s': its repetitions multiply to more than %d", pattern,
+                               MOST_REPETITIONS);
+    failure = regcomp(expression, pattern, REG_EXTENDED | REG_NOSUB);
     if (failure == 0)
         return CLI_DONE;
     regerror(failure, expression, reason, sizeof(reason));

@@ -153,7 +153,13 @@ static ridge_diagnosis *diagnose(const struct file_result *result, size_t index,
         outcome->status = cli_fail(result->path, &err);
         return NULL;
     }
-    outcome->failed = outcome->failed || !each_id(request->fail_on, is_not_found, diagnosis);
+    /* Where nothing can be decided, no finding is no proof. */
+    if (request->fail_on != NULL && diagnosis->verdict.cls == RIDGE_CLASS_UNKNOWN &&
+        !outcome->failed)
+        cli_message(result->path, "--fail-on: not decided for %s: the report lacks data",
+                    diagnosis->name);
+    outcome->failed = outcome->failed || !each_id(request->fail_on, is_not_found, diagnosis) ||
+                      (request->fail_on != NULL && diagnosis->verdict.cls == RIDGE_CLASS_UNKNOWN);
     return diagnosis;
 }
 
@@ -384,6 +390,8 @@ int cmd_diagnose(int argc, char **argv)
         return cli_usage_error("--top needs 1 or more, not 0");
     if (argc < 2)
         return cli_usage_error("expected one FILE or more");
+    if (request.fail_on != NULL && strspn(request.fail_on, ",") == strlen(request.fail_on))
+        return cli_usage_error("--fail-on needs the id of a finding, see ridge explain");
     if (!each_id(request.fail_on, is_known_id, NULL))
         return CLI_USAGE;
     if (workload != NULL && ridge_workload_parse(workload, &request.model.compulsory_bytes,

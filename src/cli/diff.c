@@ -111,7 +111,8 @@ static void write_pair(const ridge_diff_pair *pair, ridge_format format, ridge_o
         ridge_output_format(output, "  wall moved: %s -> %s\n",
                             ridge_wall_name(pair->verdict_before.wall),
                             ridge_wall_name(pair->verdict_after.wall));
-    else
+    else if (pair->verdict_before.cls != RIDGE_CLASS_UNKNOWN &&
+             pair->verdict_after.cls != RIDGE_CLASS_UNKNOWN)
         ridge_output_format(output, "  the wall stays: %s\n",
                             ridge_wall_name(pair->verdict_after.wall));
     if (is_unchanged(pair)) {
@@ -226,13 +227,33 @@ static void write_json(const ridge_diff *diff, const char *before, const char *a
 
 /* -- the command ------------------------------------------------------------------------------- */
 
-/* Whether a pair takes more than per cent longer; by cycles where the clocks differ. */
-static bool is_slower(const ridge_diff_pair *pair, double percent)
+/* Whether a pair takes at most per cent longer; by cycles where the clocks differ. A time that is
+ * not recorded proves nothing. */
+static bool is_fast_enough(const ridge_diff_pair *pair, double percent)
 {
     const double speedup =
         pair->clocks_differ && !isnan(pair->cycles_speedup) ? pair->cycles_speedup : pair->speedup;
 
-    return 1 / speedup > 1 + percent / 100;
+    return 1 / speedup <= 1 + percent / 100;
+}
+
+/* The gate of --fail-slower: every kernel of BEFORE was compared and is fast enough. */
+static int gate(const ridge_diff *diff, const char *after_path, double percent)
+{
+    int status = CLI_DONE;
+    size_t i;
+
+    for (i = 0; i < diff->pair_count; i++) {
+        if (is_fast_enough(&diff->pairs[i], percent))
+            continue;
+        if (isnan(diff->pairs[i].speedup) && status == CLI_DONE)
+            cli_message(after_path, "--fail-slower: no time of %s to compare",
+                        diff->pairs[i].name_after);
+        status = CLI_NO;
+    }
+    if (diff->only_before_count > 0 && status == CLI_DONE)
+        cli_message(after_path, "--fail-slower: no partner of %s to compare", diff->only_before[0]);
+    return diff->only_before_count > 0 ? CLI_NO : status;
 }
 
 static int compare(const char *before_path, const char *after_path, const struct cli_output *out,
@@ -243,7 +264,6 @@ static int compare(const char *before_path, const char *after_path, const struct
     ridge_output *output;
     ridge_error err;
     int status = cli_open_report(before_path, &before);
-    size_t i;
 
     if (before == NULL)
         return status;
@@ -264,9 +284,8 @@ static int compare(const char *before_path, const char *after_path, const struct
         cli_message(after_path, "no kernel of it has a partner in %s", before_path);
         status = CLI_NO;
     }
-    for (i = 0; i < diff->pair_count && status == CLI_DONE; i++)
-        if (is_slower(&diff->pairs[i], fail_slower_percent))
-            status = CLI_NO;
+    if (status == CLI_DONE && !isinf(fail_slower_percent))
+        status = gate(diff, after_path, fail_slower_percent);
 out:
     ridge_diff_free(diff);
     ridge_report_free(after);

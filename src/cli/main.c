@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "options.h"
@@ -85,10 +86,24 @@ static int no_command(void)
     return cli_close(output, CLI_USAGE);
 }
 
+/* Reports are mapped: reading where the file has been cut meanwhile raises this signal. */
+static void say_file_shrank(int number)
+{
+    static const char message[] = "ridge: a file became shorter while it was read\n";
+
+    (void)number;
+    if (write(STDERR_FILENO, message, sizeof(message) - 1) < 0)
+        _exit(ridge_status_exit(RIDGE_ERR_INTERNAL));
+    _exit(ridge_status_exit(RIDGE_ERR_IO));
+}
+
 int main(int argc, char **argv)
 {
     const struct command *command;
 
+    signal(SIGBUS, say_file_shrank);
+    /* A limit of the file size is an error of write() like any other. */
+    signal(SIGXFSZ, SIG_IGN);
     /* A reader that has seen enough, as head(1), ends the program without a word. A parent may
      * have left the signal ignored. */
     signal(SIGPIPE, SIG_DFL);

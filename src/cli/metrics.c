@@ -341,9 +341,10 @@ static int print_metrics(const struct request *request, const ridge_report *repo
         wanted += count_wanted(request, kernels[i]);
     if (wanted == 0) {
         free(kernels);
-        cli_message(request->path, "no metric matches '%s'",
-                    request->pattern != NULL ? request->pattern : "*");
-        return CLI_NO;
+        if (!ridge_report_is_damaged(report)) /* which was said already */
+            cli_message(request->path, "no metric matches '%s'",
+                        request->pattern != NULL ? request->pattern : "*");
+        return cli_status(CLI_NO);
     }
     output = cli_open_whole(out);
     if (out->format == RIDGE_FORMAT_JSON)

@@ -214,6 +214,8 @@ ridge_output *cli_open(const struct cli_output *out);
 ridge_output *cli_open_whole(const struct cli_output *out);
 /* Ends the output. Returns status, or the exit status of a failure to write, after saying so. */
 int cli_close(ridge_output *output, int status);
+/* status, or 3 instead of 0 and 1 when a report of this run was damaged. */
+int cli_status(int status);
 
 /* -- reports ----------------------------------------------------------------------------------- */
 

@@ -133,9 +133,22 @@ static bool has_finding(const ridge_diagnosis *diagnosis, const char *id)
     return false;
 }
 
+/* Whether a report cannot show what the other one can. */
+static bool lacks_data(const struct side *side, const struct side *other)
+{
+    const unsigned lacking =
+        (unsigned)other->facts.profile->columns & ~(unsigned)side->facts.profile->columns;
+
+    return side->diagnosis->missing_count > other->diagnosis->missing_count ||
+           (side->diagnosis->verdict.cls == RIDGE_CLASS_UNKNOWN &&
+            other->diagnosis->verdict.cls != RIDGE_CLASS_UNKNOWN) ||
+           (lacking & (RIDGE_PROFILE_EXECUTED | RIDGE_PROFILE_SHARED | RIDGE_PROFILE_SECTORS)) != 0;
+}
+
 static void compare_findings(const struct side *before, const struct side *after,
                              ridge_diff_pair *pair)
 {
+    const bool before_lacks = lacks_data(before, after), after_lacks = lacks_data(after, before);
     size_t i;
 
     for (i = 0; i < before->diagnosis->finding_count; i++) {
@@ -145,16 +158,21 @@ static void compare_findings(const struct side *before, const struct side *after
             continue;
         if (has_finding(after->diagnosis, finding->id))
             pair->left[pair->left_count++] = finding->id;
-        else
+        else if (!after_lacks)
             pair->gone[pair->gone_count++] = finding->id;
     }
     for (i = 0; i < after->diagnosis->finding_count; i++) {
         const ridge_finding *const finding = &after->diagnosis->findings[i];
 
-        if (!finding->is_minor && !has_finding(before->diagnosis, finding->id) &&
+        if (!finding->is_minor && !before_lacks && !has_finding(before->diagnosis, finding->id) &&
             pair->added_count < RIDGE_DIFF_FINDINGS)
             pair->added[pair->added_count++] = finding->id;
     }
+    if (before_lacks || after_lacks)
+        pair->notes[pair->note_count++] =
+            after_lacks
+                ? "AFTER holds less data than BEFORE: what it does not show need not be gone."
+                : "BEFORE holds less data than AFTER: what it does not show need not be new.";
 }
 
 /* How much a number changed, whichever the direction; a number that is zero or absent on one side
@@ -425,7 +443,9 @@ static void compare_sides(struct side *before, struct side *after, ridge_diff_pa
                                : (double)NAN;
     pair->verdict_before = own_verdict(&before->facts, &before->diagnosis->verdict);
     pair->verdict_after = own_verdict(&before->facts, &after->diagnosis->verdict);
-    pair->wall_moved = pair->verdict_before.wall != pair->verdict_after.wall;
+    pair->wall_moved = pair->verdict_before.wall != pair->verdict_after.wall &&
+                       pair->verdict_before.cls != RIDGE_CLASS_UNKNOWN &&
+                       pair->verdict_after.cls != RIDGE_CLASS_UNKNOWN;
     pair->same_code = is_same_code(a, b);
     compare_findings(before, after, pair);
     compare_metrics(before, after, pair);

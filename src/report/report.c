@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -271,14 +272,91 @@ bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_
     return true;
 }
 
-size_t report_find_module(const ridge_report *report, uint64_t reference)
+static size_t module_slot_of(const ridge_report *report, uint64_t reference)
 {
+    const size_t mask = report->module_slot_count - 1;
+    size_t slot = (size_t)(reference * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+
+    while (report->module_slots[slot] != 0 &&
+           report->modules[report->module_slots[slot] - 1].shown.reference != reference)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+/* Keeps the hash table at most half full. */
+static bool make_module_slots(ridge_report *report)
+{
+    size_t slot_count = report->module_slot_count == 0 ? 16 : report->module_slot_count;
     size_t i;
 
-    for (i = report->module_count; i-- > 0;)
-        if (report->modules[i].shown.reference == reference)
-            return i;
-    return SIZE_MAX;
+    while (slot_count / 2 < report->module_count + 1)
+        slot_count *= 2;
+    if (slot_count == report->module_slot_count)
+        return true;
+    report->module_slots = ridge_alloc_array(&report->arena, slot_count, sizeof(uint32_t));
+    report->module_slot_count = report->module_slots != NULL ? slot_count : 0;
+    for (i = 0; report->module_slots != NULL && i < report->module_count; i++)
+        report->module_slots[module_slot_of(report, report->modules[i].shown.reference)] =
+            (uint32_t)i + 1;
+    return report->module_slots != NULL;
+}
+
+bool report_add_module(ridge_report *report, uint64_t reference, struct report_module **module)
+{
+    if (report->module_count >= UINT32_MAX - 1 || !make_module_slots(report) ||
+        !report_grow(&report->arena, &report->modules, report->module_count,
+                     &report->module_capacity, sizeof(report->modules[0])))
+        return false;
+    *module = &report->modules[report->module_count++];
+    memset(*module, 0, sizeof(**module));
+    (*module)->shown.reference = reference;
+    report->module_slots[module_slot_of(report, reference)] = (uint32_t)report->module_count;
+    return true;
+}
+
+size_t report_find_module(const ridge_report *report, uint64_t reference)
+{
+    if (report->module_slot_count == 0)
+        return SIZE_MAX;
+    /* An empty slot holds 0. */
+    return (size_t)report->module_slots[module_slot_of(report, reference)] - 1;
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+    const struct report_address *const a = left;
+    const struct report_address *const b = right;
+
+    if (a->address != b->address)
+        return a->address < b->address ? -1 : 1;
+    return strcmp(a->function, b->function);
+}
+
+bool report_finish_modules(ridge_report *report)
+{
+    size_t m, i;
+
+    for (m = 0; m < report->module_count; m++) {
+        struct report_module *const module = &report->modules[m];
+        size_t count = 0;
+
+        if (module->address_count == 0)
+            continue;
+        module->by_address =
+            ridge_alloc_array(&report->arena, module->address_count, sizeof(module->by_address[0]));
+        if (module->by_address == NULL)
+            return false;
+        memcpy(module->by_address, module->addresses,
+               module->address_count * sizeof(module->by_address[0]));
+        qsort(module->by_address, module->address_count, sizeof(module->by_address[0]),
+              compare_addresses);
+        for (i = 0; i < module->address_count; i++)
+            if (count == 0 ||
+                module->by_address[i].address != module->by_address[count - 1].address)
+                module->by_address[count++] = module->by_address[i];
+        module->by_address_count = count;
+    }
+    return true;
 }
 
 const char *report_copy(ridge_report *report, ridge_slice text)
@@ -585,17 +663,22 @@ bool report_find_function(const ridge_kernel *kernel, uint64_t pc, const char **
                           uint64_t *address)
 {
     const struct report_module *const module = module_of(kernel);
-    bool found = false;
-    size_t i;
+    size_t below = 0, above = module != NULL ? module->by_address_count : 0;
 
-    for (i = 0; module != NULL && i < module->address_count; i++)
-        if (module->addresses[i].address <= pc &&
-            (!found || module->addresses[i].address > *address)) {
-            *name = module->addresses[i].function;
-            *address = module->addresses[i].address;
-            found = true;
-        }
-    return found;
+    while (below <
+           above) { /* entries before below start at or before pc, those from above behind */
+        const size_t middle = below + (above - below) / 2;
+
+        if (module->by_address[middle].address <= pc)
+            below = middle + 1;
+        else
+            above = middle;
+    }
+    if (below == 0)
+        return false;
+    *name = module->by_address[below - 1].function;
+    *address = module->by_address[below - 1].address;
+    return true;
 }
 
 /* The program counters at which the functions of a launch start; the kernel's own comes first. */

@@ -38,6 +38,8 @@ struct report_module {
     size_t file_capacity;
     struct report_address *addresses;
     size_t address_count, address_capacity;
+    struct report_address *by_address; /* the same, sorted; of equal ones the first only */
+    size_t by_address_count;
 };
 
 struct ridge_kernel {
@@ -68,6 +70,8 @@ struct ridge_report {
     size_t kernel_count, kernel_capacity;
     struct report_module *modules;
     size_t module_count, module_capacity;
+    uint32_t *module_slots; /* hash table of module index plus 1, the latest of a reference */
+    size_t module_slot_count;
     const char *device_name; /* of the session, for results that do not name theirs */
     int device_cc_major, device_cc_minor, device_sm_count;
     const char *warnings[REPORT_WARNINGS];
@@ -94,6 +98,10 @@ bool report_reserve_metrics(ridge_kernel *kernel, size_t count);
 /* Room for one more metric, zeroed; the caller fills it. A second metric of the same name
  * replaces the first, as in NVIDIA's reader. name_index must be < name_count. */
 bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_metric **metric);
+/* A new module, zeroed, the latest of its reference; valid until the next one is added. */
+bool report_add_module(ridge_report *report, uint64_t reference, struct report_module **module);
+/* To be called when all modules were read: report_find_function() works from then on. */
+bool report_finish_modules(ridge_report *report);
 /* The latest module of a reference; SIZE_MAX: none. References are unique in a process only, so a
  * result belongs to the latest one before it. */
 size_t report_find_module(const ridge_report *report, uint64_t reference);

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged files: cut short, and with single bits flipped. The command says so in one line and ends
-with 3, or the damage is where it does not show; it never crashes."""
+with 3, or the damage is where it does not show, and then no kernel is missing; it never crashes."""
+import json
 import os
 import random
+import struct
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,12 +16,18 @@ CUTS = 60
 FLIPS = 200
 
 
-def check(test, what, data, statuses):
+def kernel_count(test, path):
+    return len(json.loads(test.run("kernels", "--json", path)[1])["kernels"])
+
+
+def check(test, kernels, what, data, statuses):
     path = os.path.join(test.folder, "damaged.%d.%d.ncu-rep"
                         % (os.getpid(), threading.get_ident()))
     with open(path, "wb") as damaged:
         damaged.write(data)
     status, out, err = test.run("diagnose", path)
+    if status == 0:
+        test.equal(what + ": kernels", kernel_count(test, path), kernels)
     os.remove(path)
     test.true("%s: exit status %d, expected one of %s\n%s" % (what, status, statuses, err[:2000]),
               status in statuses)
@@ -39,6 +47,12 @@ def cases(test, name):
         size = chance.randrange(len(data))
         if size not in ends:
             yield "%s cut at %d" % (name, size), data[:size], (3,)
+    headers = [8 + struct.unpack_from("<I", data, 4)[0]] + sorted(ends)[:-1]
+    counts = [8 * (start + 4) + bit for start in headers for bit in range(64)]
+    for bit in counts:  # where the counts of a block stand
+        flipped = bytearray(data)
+        flipped[bit // 8] ^= 1 << bit % 8
+        yield "%s, bit %d of a block header flipped" % (name, bit), flipped, (0, 3)
     for _ in range(FLIPS):
         bit = chance.randrange(8 * len(data))
         flipped = bytearray(data)
@@ -51,7 +65,8 @@ def main():
     os.makedirs(test.folder, exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         for name in REPORTS:
-            list(workers.map(lambda case: check(test, *case), cases(test, name)))
+            kernels = kernel_count(test, test.path(name))
+            list(workers.map(lambda case: check(test, kernels, *case), cases(test, name)))
     test.finish()
 
 

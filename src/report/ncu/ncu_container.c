@@ -103,6 +103,13 @@ static bool read_payload(ridge_report *report, const struct block *block)
                                       : ncu_result_read(report, message, result_kind[kind]);
         }
     }
+    if (enough_memory && !cursor.failed && ridge_cursor_left(&cursor) > 0)
+        report_damage(report,
+                      "offset %zu: %zu bytes of a payload belong to no message that its block "
+                      "announces",
+                      ncu_offset(report, block->payload) + block->payload.size -
+                          ridge_cursor_left(&cursor),
+                      ridge_cursor_left(&cursor));
     return enough_memory;
 }
 
@@ -124,6 +131,15 @@ static bool walk_blocks(ridge_report *report, ridge_cursor cursor, bool headers)
                               "cut at byte %zu: a block header starts at %zu, but only %zu bytes "
                               "are left",
                               report->file.bytes.size, start, left_bytes);
+            break;
+        }
+        if (header_bytes == 0) {
+            /* No profiler writes these, zeros behind a cut file look like them. */
+            if (headers)
+                report_damage(report,
+                              "offset %zu: a block without header; the %zu bytes from "
+                              "there on are left out",
+                              start, left_bytes);
             break;
         }
         enough_memory = read_header(report, header, headers, &block);
@@ -161,6 +177,8 @@ ridge_status ncu_report_read(ridge_report *report, ridge_slice bytes, ridge_erro
                           "cut in the file header: it announces %u bytes, the file has %zu",
                           header_bytes, bytes.size);
     if (!walk_blocks(report, cursor, true) || !walk_blocks(report, cursor, false))
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    if (!report_finish_modules(report))
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     for (i = 0; i < report->kernel_count; i++)
         report_finish_kernel(&report->kernels[i]);

@@ -231,8 +231,6 @@ static bool read_files(ridge_report *report, struct report_module *module, ridge
     return true;
 }
 
-enum { MODULES = 16384 }; /* more than any program loads; keeps the search from being a trap */
-
 /* The module that a message is about: the latest of its reference, which the message adds to, or
  * a new one when the message brings another cubin (a second process reuses references). */
 static struct report_module *module_for(ridge_report *report, uint64_t reference,
@@ -249,15 +247,7 @@ static struct report_module *module_for(ridge_report *report, uint64_t reference
              memcmp(shown->binary, binary.data, binary.size) == 0))
             return &report->modules[index];
     }
-    if (report->module_count >= MODULES)
-        return &report->modules[MODULES - 1];
-    if (!report_grow(&report->arena, &report->modules, report->module_count,
-                     &report->module_capacity, sizeof(report->modules[0])))
-        return NULL;
-    module = &report->modules[report->module_count++];
-    memset(module, 0, sizeof(*module));
-    module->shown.reference = reference;
-    return module;
+    return report_add_module(report, reference, &module) ? module : NULL;
 }
 
 bool ncu_source_read(ridge_report *report, ridge_slice message)

@@ -1,0 +1,1 @@
+ridge diagnose --fail-on , ../../examples/reports/transpose_conflict.ncu-rep

@@ -1,0 +1,1 @@
+ridge diagnose --fail-on shared_bank_conflict ../fuzz/corpus/report/metrics.ncu-rep >/dev/null

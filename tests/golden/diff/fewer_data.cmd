@@ -1,0 +1,1 @@
+ridge diff ../fuzz/corpus/report/w05.ncu-rep ../fuzz/corpus/report/metrics.ncu-rep
