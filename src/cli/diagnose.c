@@ -167,14 +167,14 @@ static ridge_diagnosis *diagnose(const struct file_result *result, size_t index,
 
 static const ridge_column columns[] = {
     {"launch", "ID", RIDGE_UNIT_NONE, false, 0, 0},
-    {"name", "Kernel", RIDGE_UNIT_NONE, true, 8, 0},
-    {"duration_ns", "Time", RIDGE_UNIT_NS, false, 0, 0},
-    {"share", "Share", RIDGE_UNIT_FRAC, false, 0, 0},
-    {"class", "Class", RIDGE_UNIT_NONE, true, 8, 0},
-    {"wall", "Wall", RIDGE_UNIT_NONE, true, 8, 0},
-    {"busy", "Busy", RIDGE_UNIT_FRAC, false, 0, 0},
-    {"first", "First finding", RIDGE_UNIT_NONE, true, 8, 0},
-    {"gain", "Gain to", RIDGE_UNIT_RATIO, false, 0, 0},
+    {"name", "Kernel", RIDGE_UNIT_NONE, true, 16, 0},
+    {"duration_ns", "Time", RIDGE_UNIT_NS, false, 0, 1},
+    {"share", "Share", RIDGE_UNIT_FRAC, false, 0, 6},
+    {"class", "Class", RIDGE_UNIT_NONE, true, 0, 4},
+    {"wall", "Wall", RIDGE_UNIT_NONE, true, 0, 2},
+    {"busy", "Busy", RIDGE_UNIT_FRAC, false, 0, 5},
+    {"first", "First finding", RIDGE_UNIT_NONE, true, 0, 0},
+    {"gain", "Gain to", RIDGE_UNIT_RATIO, false, 0, 3},
 };
 
 static void add_row(ridge_table *table, const ridge_diagnosis *diagnosis, double total_ns)

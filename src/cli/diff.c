@@ -62,10 +62,10 @@ static void write_changes(const ridge_change *changes, size_t count, const char 
                           ridge_format format, ridge_output *output)
 {
     const ridge_column columns[] = {
-        {"label", title, RIDGE_UNIT_NONE, true},
+        {"label", title, RIDGE_UNIT_NONE, true, 24, 0},
         {"before", "Before", RIDGE_UNIT_NONE, false, 0, 0},
         {"after", "After", RIDGE_UNIT_NONE, false, 0, 0},
-        {"ratio", "Ratio", RIDGE_UNIT_RATIO, false, 0, 0},
+        {"ratio", "Ratio", RIDGE_UNIT_RATIO, false, 0, 1},
     };
     ridge_table *table;
     size_t i;

@@ -22,8 +22,8 @@ static void write_part(ridge_output *output, const char *heading, const char *te
 static int list_topics(const struct cli_output *out)
 {
     static const ridge_column columns[] = {
-        {"id", "Finding", RIDGE_UNIT_NONE, true, 8, 0},
-        {"title", "What it is about", RIDGE_UNIT_NONE, true, 8, 0},
+        {"id", "Finding", RIDGE_UNIT_NONE, true, 0, 0},
+        {"title", "What it is about", RIDGE_UNIT_NONE, true, 20, 1},
     };
     ridge_output *const output = cli_open(out);
     ridge_table *const table = ridge_table_create(columns, 2);

@@ -345,11 +345,11 @@ static size_t weight_columns(int by, ridge_column *columns)
     size_t count = 0;
 
     columns[count++] = (ridge_column){"share_frac", "Share", RIDGE_UNIT_FRAC, false, 0, 0};
-    columns[count++] = (ridge_column){"weight", measures[by].title, RIDGE_UNIT_COUNT, false, 0, 0};
+    columns[count++] = (ridge_column){"weight", measures[by].title, RIDGE_UNIT_COUNT, false, 0, 4};
     if (by == BY_CONFLICT || by == BY_SECTORS)
-        columns[count++] = (ridge_column){"ideal", "Ideal", RIDGE_UNIT_COUNT, false, 0, 0};
+        columns[count++] = (ridge_column){"ideal", "Ideal", RIDGE_UNIT_COUNT, false, 0, 3};
     else
-        columns[count++] = (ridge_column){"stalls", "Waits on", RIDGE_UNIT_NONE, true, 8, 0};
+        columns[count++] = (ridge_column){"stalls", "Waits on", RIDGE_UNIT_NONE, true, 16, 2};
     return count;
 }
 
@@ -376,8 +376,8 @@ static void print_lines(ridge_output *output, const struct request *request,
     ridge_table *table;
     size_t i;
 
-    columns[column_count++] = (ridge_column){"line", "Line", RIDGE_UNIT_NONE, true, 8, 0};
-    columns[column_count++] = (ridge_column){"text", "Source", RIDGE_UNIT_NONE, true, 8, 0};
+    columns[column_count++] = (ridge_column){"line", "Line", RIDGE_UNIT_NONE, true, 16, 0};
+    columns[column_count++] = (ridge_column){"text", "Source", RIDGE_UNIT_NONE, true, 20, 1};
     table = ridge_table_create(columns, column_count);
     for (i = 0; i < count && i < request->top; i++) {
         char text[400];
@@ -408,14 +408,15 @@ static void print_instructions(ridge_output *output, const struct request *reque
     ridge_table *table;
     size_t i;
 
-    columns[column_count++] = (ridge_column){"offset", "Offset", RIDGE_UNIT_NONE, true, 8, 0};
+    columns[column_count++] = (ridge_column){"offset", "Offset", RIDGE_UNIT_NONE, true, 0, 0};
     if (opcodes)
         columns[column_count++] =
-            (ridge_column){"opcode", "Instruction", RIDGE_UNIT_NONE, true, 8, 0};
+            (ridge_column){"opcode", "Instruction", RIDGE_UNIT_NONE, true, 16, 0};
     if (lines)
-        columns[column_count++] = (ridge_column){"line", "Line", RIDGE_UNIT_NONE, true, 8, 0};
+        columns[column_count++] = (ridge_column){"line", "Line", RIDGE_UNIT_NONE, true, 16, 3};
     if (producers)
-        columns[column_count++] = (ridge_column){"producer", "Fed by", RIDGE_UNIT_NONE, true, 8, 0};
+        columns[column_count++] =
+            (ridge_column){"producer", "Fed by", RIDGE_UNIT_NONE, true, 12, 1};
     table = ridge_table_create(columns, column_count);
     for (i = 0; i < count && i < request->top; i++) {
         const ridge_instruction *const row = &spots[i].sum;

@@ -1,0 +1,1 @@
+COLUMNS=60 ridge diagnose repeated_launches.csv

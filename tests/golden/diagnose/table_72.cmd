@@ -1,0 +1,1 @@
+COLUMNS=72 ridge diagnose repeated_launches.csv

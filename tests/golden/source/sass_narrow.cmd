@@ -1,0 +1,1 @@
+COLUMNS=60 ridge source --sass ../../examples/reports/transpose_conflict.ncu-rep
