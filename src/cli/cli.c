@@ -110,6 +110,31 @@ int cli_open_report(const char *path, ridge_report **out)
     return CLI_DONE;
 }
 
+static bool has_metrics(const ridge_report *report)
+{
+    ridge_metric metric;
+    size_t i;
+
+    for (i = 0; i < ridge_report_kernel_count(report); i++)
+        if (ridge_kernel_metric_at(ridge_report_kernel(report, i), 0, &metric))
+            return true;
+    return false;
+}
+
+int cli_open_metrics(const char *path, ridge_report **out)
+{
+    const int status = cli_open_report(path, out);
+    ridge_error err;
+
+    /* A native report without metrics is told from this: there the sections to collect help. */
+    if (status != CLI_DONE || ridge_report_warning_count(*out) == 0 || has_metrics(*out))
+        return status;
+    ridge_report_free(*out);
+    *out = NULL;
+    ridge_fail(&err, RIDGE_ERR_UNSUPPORTED, "nothing to explain: no value has a metric's name");
+    return cli_fail(path, &err);
+}
+
 const char *cli_kernel_name(const ridge_kernel_info *info)
 {
     if (info->demangled_name != NULL)

@@ -124,7 +124,7 @@ static int open_file(const char *path, const struct request *request, struct fil
 
     memset(result, 0, sizeof(*result));
     result->path = path;
-    status = cli_open_report(path, &result->report);
+    status = cli_open_metrics(path, &result->report);
     if (result->report != NULL)
         status = cli_select_kernels(result->report, path, &request->filter, &result->kernels,
                                     &result->count);

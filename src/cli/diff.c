@@ -263,11 +263,11 @@ static int compare(const char *before_path, const char *after_path, const struct
     ridge_diff *diff = NULL;
     ridge_output *output;
     ridge_error err;
-    int status = cli_open_report(before_path, &before);
+    int status = cli_open_metrics(before_path, &before);
 
     if (before == NULL)
         return status;
-    status = cli_open_report(after_path, &after);
+    status = cli_open_metrics(after_path, &after);
     if (after == NULL)
         goto out;
     if (ridge_diff_create(before, after, &diff, &err) != RIDGE_OK) {

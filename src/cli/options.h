@@ -223,6 +223,9 @@ int cli_status(int status);
  * status of CLI_DONE into that of RIDGE_ERR_FORMAT. On failure prints the message, *out is NULL,
  * and the exit status is returned; else 0. */
 int cli_open_report(const char *path, ridge_report **out);
+/* The same, but refuses a report of which no metric could be taken, such as the details page of
+ * ncu --csv: the warnings say what to export instead. */
+int cli_open_metrics(const char *path, ridge_report **out);
 
 /* Which kernels of a report a command is about: --kernel and --launch. */
 struct kernel_filter {

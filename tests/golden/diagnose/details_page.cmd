@@ -1,0 +1,1 @@
+ridge diagnose details_page.csv
