@@ -31,7 +31,7 @@ static void add_pattern(ridge_output *output, const struct option *option)
 /* "ID,...": the value is a list. */
 static bool is_list(const struct option *option)
 {
-    return strchr(option->argument, ',') != NULL;
+    return option->argument != NULL && strchr(option->argument, ',') != NULL;
 }
 
 static void add_words(ridge_output *output, const char *const *words)
