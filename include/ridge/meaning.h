@@ -15,8 +15,8 @@ extern "C" {
 
 /* X(name, one line). "pct" meanings are per cent of the peak sustained over elapsed cycles. */
 #define RIDGE_MEANING_LIST(X)                                                                      \
-    X(DURATION_NS, "time of the kernel, ns")                                                       \
-    X(SM_CLOCK_HZ, "clock of the SMs while the kernel ran, Hz")                                    \
+    X(DURATION_NS, "time of the kernel")                                                           \
+    X(SM_CLOCK_HZ, "clock of the SMs while the kernel ran")                                        \
     X(SM_CYCLES_ACTIVE_AVG, "cycles an SM had a warp, average over SMs")                           \
     X(SM_CYCLES_ACTIVE_MAX, "the same, busiest SM")                                                \
     X(SM_CYCLES_ELAPSED, "cycles the kernel took")                                                 \

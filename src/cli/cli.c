@@ -124,15 +124,13 @@ static bool has_metrics(const ridge_report *report)
 int cli_open_metrics(const char *path, ridge_report **out)
 {
     const int status = cli_open_report(path, out);
-    ridge_error err;
 
     /* A native report without metrics is told from this: there the sections to collect help. */
     if (status != CLI_DONE || ridge_report_warning_count(*out) == 0 || has_metrics(*out))
         return status;
     ridge_report_free(*out);
     *out = NULL;
-    ridge_fail(&err, RIDGE_ERR_UNSUPPORTED, "nothing to explain: no value has a metric's name");
-    return cli_fail(path, &err);
+    return ridge_status_exit(RIDGE_ERR_UNSUPPORTED);
 }
 
 const char *cli_kernel_name(const ridge_kernel_info *info)

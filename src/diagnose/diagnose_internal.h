@@ -8,6 +8,7 @@
 #define RIDGE_DIAGNOSE_INTERNAL_H
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "ridge/diagnose.h"
 
 /* -- thresholds, each from docs/diagnosis.md --------------------------------------------------- */
@@ -224,6 +225,17 @@ bool row_is_narrow(const ridge_instruction *row);
 bool row_is_local(const ridge_instruction *row);
 bool row_is_atomic(const ridge_instruction *row);
 bool row_is_conversion(const ridge_instruction *row);
+
+/* -- words ------------------------------------------------------------------------------------- */
+
+/* "910.7 us on NVIDIA H200, 1024 blocks of 256 threads, 16 registers, 8.00 KiB shared" */
+void words_launch(ridge_text *text, const ridge_diagnosis *diagnosis);
+/* "1.6 to 2.7 times as fast; then device memory limits"; nothing without a bound. */
+void words_bound(ridge_text *text, const ridge_diagnosis *diagnosis, const ridge_finding *finding);
+/* "long_scoreboard 86 %, wait 6 %" */
+void words_waiting(ridge_text *text, const ridge_diagnosis *diagnosis);
+/* "100.0 % of the warps fit, 75.1 % were resident, 993 waves of blocks" */
+void words_warps(ridge_text *text, const ridge_diagnosis *diagnosis);
 
 /* -- what is missing, and the sentence --------------------------------------------------------- */
 

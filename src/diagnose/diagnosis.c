@@ -70,6 +70,10 @@ static void run_rules(struct facts *facts, const struct verdict *verdict,
             judgement->finding.id = rule->id;
             judgement->finding.speedup_bound[0] = judgement->finding.speedup_bound[1] = NAN;
             rule->judge(facts, verdict, judgement);
+            /* Inside a kernel that is mostly launch there is little to gain. */
+            if (verdict->gate == 0 && judgement->weight < WEIGHT_PRIMARY &&
+                judgement->weight >= WEIGHT_MINOR && strcmp(rule->id, "grid_too_small") != 0)
+                judgement->weight = WEIGHT_MINOR - 1;
             if (judgement->weight > 0 && judgements->count < JUDGEMENTS - 1)
                 judgements->count++;
         }

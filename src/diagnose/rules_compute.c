@@ -45,6 +45,20 @@ static const struct constituent *busiest_pipe(const struct facts *facts)
     return NULL;
 }
 
+/* Floating-point arithmetic among the instructions. */
+static double arithmetic_frac(const struct facts *facts)
+{
+    uint64_t executed = 0;
+    size_t i;
+
+    for (i = 0; i < facts->code.opcode_count; i++)
+        if (facts->code.opcodes[i].cls == RIDGE_SASS_FP32 ||
+            facts->code.opcodes[i].cls == RIDGE_SASS_FP16 ||
+            facts->code.opcodes[i].cls == RIDGE_SASS_FP64)
+            executed += facts->code.opcodes[i].executed;
+    return share(executed, facts->code.executed);
+}
+
 static void judge_compute_pipe(struct facts *facts, const struct verdict *verdict,
                                struct judgement *out)
 {
@@ -57,7 +71,10 @@ static void judge_compute_pipe(struct facts *facts, const struct verdict *verdic
     /* Nearly as busy as the issue slots: less of this arithmetic shortens both. */
     if (!is_wall && !(verdict->wall == RIDGE_WALL_ISSUE && pipe->pct >= NEAR_PCT))
         return;
-    out->weight = is_wall ? WEIGHT_PRIMARY + 2 : WEIGHT_SHARED + 18;
+    out->weight = is_wall ? WEIGHT_PRIMARY + 2
+                  : arithmetic_frac(facts) >= 0.6 /* the instructions are the arithmetic */
+                      ? WEIGHT_PRIMARY + 1
+                      : WEIGHT_SHARED + 18;
     finding->sentence = facts_text(facts, "Arithmetic: %s is busy %.1f %% of the time.",
                                    ridge_wall_words(pipe->wall), pipe->pct);
     finding->advice =
@@ -248,8 +265,14 @@ static void judge_tensor_pipe(struct facts *facts, const struct verdict *verdict
     finding_number(finding, "ridge:tensor_frac", "tensor instructions of all instructions",
                    share(facts->code.tensor, facts->code.executed), "frac");
     finding_stall(facts, finding, facts->top_stall);
-    if (!isnan(tensor_pct) && tensor_pct > 0)
-        finding_bound(finding, 100 / tensor_pct, RIDGE_WALL_TENSOR);
+    if (!isnan(tensor_pct) && tensor_pct > 0) {
+        ridge_wall next;
+        const double others_frac = facts_next_wall(facts, WALL_BIT(RIDGE_WALL_TENSOR), &next);
+
+        if (others_frac * 100 < tensor_pct)
+            next = RIDGE_WALL_TENSOR;
+        finding_bound(finding, 1 / fmax(tensor_pct / 100, others_frac), next);
+    }
     finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_COUNT, NULL, "samples");
 }
 

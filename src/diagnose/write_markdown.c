@@ -4,8 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "ridge/diagnose.h"
+#include "diagnose/diagnose_internal.h"
 
 /* Text with what Markdown and HTML would read as markup escaped. */
 static void write_escaped(ridge_output *output, const char *text)
@@ -64,27 +63,55 @@ static void write_place(const ridge_where *where, ridge_output *output)
     ridge_output_text(output, "\n");
 }
 
-static void write_finding(const ridge_finding *finding, ridge_output *output)
+static void write_gain(ridge_output *output, const ridge_diagnosis *diagnosis,
+                       const ridge_finding *finding)
 {
+    ridge_text text;
+
+    ridge_text_init(&text);
+    words_bound(&text, diagnosis, finding);
+    if (text.length > 0)
+        write_item(output, "gain", text.data);
+    ridge_text_release(&text);
+}
+
+/* Time and launch; what the warps do. */
+static void write_words(ridge_output *output, const ridge_diagnosis *diagnosis,
+                        void (*words)(ridge_text *, const ridge_diagnosis *), const char *label)
+{
+    ridge_text text;
+
+    ridge_text_init(&text);
+    words(&text, diagnosis);
+    if (text.length > 0)
+        write_item(output, label, text.data);
+    ridge_text_release(&text);
+}
+
+static void write_finding(const ridge_diagnosis *diagnosis, const ridge_finding *finding,
+                          ridge_output *output)
+{
+    char number[48];
     size_t i;
 
     ridge_output_format(output, "\n### %d `%s`\n\n", finding->rank, finding->id);
     write_item(output, "why", finding->sentence);
     for (i = 0; i < finding->where_count; i++)
         write_place(&finding->where[i], output);
-    write_item(output, "change", finding->advice);
-    if (!isnan(finding->speedup_bound[1]))
-        ridge_output_format(output, "- **gain:** %.2g to %.2g times as fast at most; then %s\n",
-                            finding->speedup_bound[0], finding->speedup_bound[1],
-                            ridge_wall_words(finding->next_wall));
+    if (finding->rank > 1) { /* the first one's stands at the top */
+        write_item(output, "change", finding->advice);
+        write_gain(output, diagnosis, finding);
+    }
     if (finding->evidence_count > 0) {
-        ridge_output_text(output, "\n| evidence | value | unit | metric |\n"
-                                  "| :--- | ---: | :--- | :--- |\n");
+        ridge_output_text(output, "\n| evidence | value | metric |\n| :--- | ---: | :--- |\n");
         for (i = 0; i < finding->evidence_count; i++) {
             ridge_output_text(output, "| ");
             write_escaped(output, finding->evidence[i].label);
-            ridge_output_format(output, " | %.6g | %s | `%s` |\n", finding->evidence[i].value,
-                                finding->evidence[i].unit, finding->evidence[i].metric);
+            ridge_output_format(output, " | %s | `%s` |\n",
+                                ridge_quantity_text(finding->evidence[i].value,
+                                                    finding->evidence[i].unit, number,
+                                                    sizeof(number)),
+                                finding->evidence[i].metric);
         }
     }
 }
@@ -92,22 +119,24 @@ static void write_finding(const ridge_finding *finding, ridge_output *output)
 void ridge_diagnosis_write_markdown(const ridge_diagnosis *diagnosis, bool all,
                                     ridge_output *output)
 {
-    char number[48];
     size_t i;
 
     ridge_output_text(output, "## ");
     write_escaped(output, diagnosis->name);
-    ridge_output_text(output, "\n\n");
-    ridge_output_format(
-        output, "%s%s%s\n\n**",
-        ridge_number_text(diagnosis->duration_ns, RIDGE_UNIT_NS, number, sizeof(number)),
-        diagnosis->gpu != NULL ? " on " : "", diagnosis->gpu != NULL ? diagnosis->gpu : "");
+    ridge_output_text(output, "\n\n**");
     write_escaped(output, diagnosis->verdict.sentence);
-    ridge_output_text(output, "**\n");
+    ridge_output_text(output, "**\n\n");
+    if (diagnosis->finding_count > 0) {
+        write_item(output, "change", diagnosis->findings[0].advice);
+        write_gain(output, diagnosis, &diagnosis->findings[0]);
+    }
+    write_words(output, diagnosis, words_launch, "kernel");
+    write_words(output, diagnosis, words_waiting, "waiting");
+    write_words(output, diagnosis, words_warps, "warps");
     write_bars(diagnosis, output);
     for (i = 0; i < diagnosis->finding_count; i++)
         if (all || (i < 3 && !diagnosis->findings[i].is_minor))
-            write_finding(&diagnosis->findings[i], output);
+            write_finding(diagnosis, &diagnosis->findings[i], output);
     if (diagnosis->not_now_count > 0)
         ridge_output_text(output, "\n### Not now\n\n");
     for (i = 0; i < diagnosis->not_now_count; i++)

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "ridge/diagnose.h"
+#include "diagnose/diagnose_internal.h"
 
 enum {
     LABEL_COLUMNS = 11,
@@ -30,15 +29,6 @@ static void write_labelled(ridge_output *output, const char *name, const char *t
     char buffer[32];
 
     ridge_output_wrap(output, LABEL_COLUMNS, label(buffer, name), text);
-}
-
-static void add_extent(ridge_text *text, const uint64_t extent[3])
-{
-    ridge_text_format(text, "%llu", (unsigned long long)extent[0]);
-    if (extent[1] > 1 || extent[2] > 1)
-        ridge_text_format(text, "x%llu", (unsigned long long)extent[1]);
-    if (extent[2] > 1)
-        ridge_text_format(text, "x%llu", (unsigned long long)extent[2]);
 }
 
 /* Names of generated kernels can be longer than a line: both ends say most. */
@@ -64,28 +54,11 @@ static void write_name(const char *name, ridge_output *output)
 static void write_heading(const ridge_diagnosis *diagnosis, ridge_output *output)
 {
     ridge_text text;
-    char number[48];
 
     ridge_text_init(&text);
     write_name(diagnosis->name, output);
-    ridge_text_format(
-        &text, "  %s",
-        ridge_number_text(diagnosis->duration_ns, RIDGE_UNIT_NS, number, sizeof(number)));
-    if (diagnosis->gpu != NULL)
-        ridge_text_format(&text, " on %s", diagnosis->gpu);
-    if (diagnosis->grid[0] > 0) {
-        ridge_text_add(&text, ", ");
-        add_extent(&text, diagnosis->grid);
-        ridge_text_add(&text, " blocks of ");
-        add_extent(&text, diagnosis->block);
-        ridge_text_add(&text, " threads");
-    }
-    if (!isnan(diagnosis->registers_per_thread))
-        ridge_text_format(&text, ", %.0f registers", diagnosis->registers_per_thread);
-    if (diagnosis->shared_bytes_per_block > 0)
-        ridge_text_format(&text, ", %s shared",
-                          ridge_number_text(diagnosis->shared_bytes_per_block, RIDGE_UNIT_BYTES,
-                                            number, sizeof(number)));
+    ridge_text_add(&text, "  ");
+    words_launch(&text, diagnosis);
     if (ridge_text_columns(diagnosis->name, strlen(diagnosis->name)) + text.length >
         (size_t)ridge_output_columns(output)) {
         ridge_output_text(output, "\n");
@@ -94,22 +67,6 @@ static void write_heading(const ridge_diagnosis *diagnosis, ridge_output *output
         ridge_output_format(output, "%s\n", text.data);
     }
     ridge_text_release(&text);
-}
-
-static void add_bound(ridge_text *text, const ridge_diagnosis *diagnosis,
-                      const ridge_finding *finding)
-{
-    if (isnan(finding->speedup_bound[1]))
-        return;
-    if (finding->speedup_bound[1] < 1.05)
-        ridge_text_add(text, "at most a few per cent");
-    else if (finding->speedup_bound[0] < 1.05)
-        ridge_text_format(text, "up to %.2g times as fast", finding->speedup_bound[1]);
-    else
-        ridge_text_format(text, "%.2g to %.2g times as fast", finding->speedup_bound[0],
-                          finding->speedup_bound[1]);
-    if (finding->next_wall != RIDGE_WALL_UNKNOWN && finding->next_wall != diagnosis->verdict.wall)
-        ridge_text_format(text, "; then %s limits", ridge_wall_words(finding->next_wall));
 }
 
 static void write_verdict(const ridge_diagnosis *diagnosis, ridge_output *output)
@@ -121,7 +78,7 @@ static void write_verdict(const ridge_diagnosis *diagnosis, ridge_output *output
         return;
     write_labelled(output, "change", diagnosis->findings[0].advice);
     ridge_text_init(&text);
-    add_bound(&text, diagnosis, &diagnosis->findings[0]);
+    words_bound(&text, diagnosis, &diagnosis->findings[0]);
     if (text.length > 0)
         write_labelled(output, "gain", text.data);
     ridge_text_release(&text);
@@ -160,26 +117,13 @@ static void write_bars(const ridge_diagnosis *diagnosis, bool all, ridge_output 
 static void write_waiting(const ridge_diagnosis *diagnosis, ridge_output *output)
 {
     ridge_text text;
-    size_t i;
 
     ridge_text_init(&text);
-    for (i = 0; i < diagnosis->stall_count; i++)
-        if (diagnosis->stalls[i].share_frac >= 0.05)
-            ridge_text_format(&text, "%s%s %.0f %%", text.length > 0 ? ", " : "",
-                              ridge_stall_name(diagnosis->stalls[i].stall),
-                              diagnosis->stalls[i].share_frac * 100);
+    words_waiting(&text, diagnosis);
     if (text.length > 0)
         write_labelled(output, "waiting", text.data);
     ridge_text_clear(&text);
-    if (!isnan(diagnosis->occupancy_theoretical_frac))
-        ridge_text_format(&text, "%.1f %% of the warps fit",
-                          diagnosis->occupancy_theoretical_frac * 100);
-    if (!isnan(diagnosis->occupancy_achieved_frac))
-        ridge_text_format(&text, "%s%.1f %% were resident", text.length > 0 ? ", " : "",
-                          diagnosis->occupancy_achieved_frac * 100);
-    if (!isnan(diagnosis->waves))
-        ridge_text_format(&text, "%s%.3g waves of blocks", text.length > 0 ? ", " : "",
-                          diagnosis->waves);
+    words_warps(&text, diagnosis);
     if (text.length > 0)
         write_labelled(output, "warps", text.data);
     ridge_text_release(&text);
@@ -287,7 +231,7 @@ static void write_finding(const ridge_diagnosis *diagnosis, const ridge_finding 
         write_labelled(output, "change", finding->advice);
     ridge_text_clear(&text);
     if (all)
-        add_bound(&text, diagnosis, finding);
+        words_bound(&text, diagnosis, finding);
     if (text.length > 0)
         write_labelled(output, "gain", text.data);
     ridge_text_release(&text);
