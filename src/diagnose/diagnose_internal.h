@@ -228,6 +228,8 @@ bool row_is_conversion(const ridge_instruction *row);
 
 /* -- words ------------------------------------------------------------------------------------- */
 
+/* "" for 1, else "s". */
+const char *words_plural(double count);
 /* "910.7 us on NVIDIA H200, 1024 blocks of 256 threads, 16 registers, 8.00 KiB shared" */
 void words_launch(ridge_text *text, const ridge_diagnosis *diagnosis);
 /* "1.6 to 2.7 times as fast; then device memory limits"; nothing without a bound. */

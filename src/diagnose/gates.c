@@ -155,9 +155,9 @@ static ridge_gate_outcome gate_parallelism(struct facts *facts, struct verdict *
         return RIDGE_GATE_UNDECIDED;
     }
     if (facts->grid_blocks < GRID_FRAC * facts->sm_count) {
-        *reasoning =
-            facts_text(facts, "%.0f blocks leave %.0f of %.0f SMs without work", facts->grid_blocks,
-                       facts->sm_count - facts->grid_blocks, facts->sm_count);
+        *reasoning = facts_text(facts, "%.0f block%s for %.0f SMs leave %.0f without work",
+                                facts->grid_blocks, words_plural(facts->grid_blocks),
+                                facts->sm_count, facts->sm_count - facts->grid_blocks);
         return close_gate(verdict, RIDGE_CLASS_LATENCY, RIDGE_WALL_PARALLELISM, saturation_frac);
     }
     if (facts->waves < 0.5 && facts->achieved_pct < 0.6 * facts->theoretical_pct) {
@@ -180,8 +180,12 @@ static ridge_gate_outcome gate_parallelism(struct facts *facts, struct verdict *
         return close_gate(verdict, RIDGE_CLASS_LATENCY, RIDGE_WALL_PARALLELISM, saturation_frac);
     }
     *reasoning =
-        facts_text(facts, "%.0f blocks on %.0f SMs%s", facts->grid_blocks, facts->sm_count,
-                   isnan(facts->waves) ? "" : facts_text(facts, ", %.4g waves", facts->waves));
+        facts_text(facts, "%.0f block%s on %.0f SMs%s", facts->grid_blocks,
+                   words_plural(facts->grid_blocks), facts->sm_count,
+                   isnan(facts->waves)
+                       ? ""
+                       : facts_text(facts, facts->waves < 1000 ? ", %.4g waves" : ", %.0f waves",
+                                    facts->waves));
     return RIDGE_GATE_PASSED;
 }
 

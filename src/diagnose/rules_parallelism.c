@@ -57,15 +57,16 @@ static void judge_grid(struct facts *facts, const struct verdict *verdict, struc
     else if (verdict->saturated) {
         out->weight = 1;
         out->not_now =
-            facts_text(facts, "%.0f blocks leave room on the SMs, but %s is full already",
+            facts_text(facts, "a grid of %.0f leaves room on the SMs, but %s is full already",
                        facts->grid_blocks, ridge_wall_words(verdict->wall));
         return;
     } else
         out->weight = WEIGHT_SHARED;
     if (fewer_than_sms)
-        finding->sentence =
-            facts_text(facts, "The grid has %.0f blocks for %.0f SMs: %.0f SMs have nothing to do.",
-                       facts->grid_blocks, facts->sm_count, facts->sm_count - facts->grid_blocks);
+        finding->sentence = facts_text(
+            facts, "The grid has %.0f block%s for %.0f SMs: %.0f SMs have nothing to do.",
+            facts->grid_blocks, words_plural(facts->grid_blocks), facts->sm_count,
+            facts->sm_count - facts->grid_blocks);
     else if (facts->arch != NULL)
         finding->sentence = facts_text(
             facts,

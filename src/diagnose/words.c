@@ -14,15 +14,14 @@ static void add_extent(ridge_text *text, const uint64_t extent[3])
         ridge_text_format(text, "x%llu", (unsigned long long)extent[2]);
 }
 
-/* "1 block", "2 blocks". */
-static const char *plural(bool is_one)
+const char *words_plural(double count)
 {
-    return is_one ? "" : "s";
+    return count == 1 ? "" : "s";
 }
 
-static bool is_one(const uint64_t extent[3])
+static double product(const uint64_t extent[3])
 {
-    return extent[0] == 1 && extent[1] <= 1 && extent[2] <= 1;
+    return (double)extent[0] * (double)extent[1] * (double)extent[2];
 }
 
 void words_launch(ridge_text *text, const ridge_diagnosis *diagnosis)
@@ -36,9 +35,9 @@ void words_launch(ridge_text *text, const ridge_diagnosis *diagnosis)
     if (diagnosis->grid[0] > 0) {
         ridge_text_add(text, ", ");
         add_extent(text, diagnosis->grid);
-        ridge_text_format(text, " block%s of ", plural(is_one(diagnosis->grid)));
+        ridge_text_format(text, " block%s of ", words_plural(product(diagnosis->grid)));
         add_extent(text, diagnosis->block);
-        ridge_text_format(text, " thread%s", plural(is_one(diagnosis->block)));
+        ridge_text_format(text, " thread%s", words_plural(product(diagnosis->block)));
     }
     if (!isnan(diagnosis->registers_per_thread))
         ridge_text_format(text, ", %.0f registers", diagnosis->registers_per_thread);
@@ -88,5 +87,5 @@ void words_warps(ridge_text *text, const ridge_diagnosis *diagnosis)
     if (!isnan(diagnosis->waves))
         ridge_text_format(
             text, diagnosis->waves < 1000 ? "%s%.3g wave%s of blocks" : "%s%.0f wave%s of blocks",
-            text->length > start ? ", " : "", diagnosis->waves, plural(diagnosis->waves == 1));
+            text->length > start ? ", " : "", diagnosis->waves, words_plural(diagnosis->waves));
 }
