@@ -16,6 +16,8 @@
  * - A name that was found like this (a user of /home/NAME, a host, an address) is also replaced
  *   where it is mentioned: in base names, texts of rules, NVTX ranges, source text.
  *
+ * Other fields that are not known are searched like texts of rules; what else they say stays.
+ *
  * A word that the report's metric names contain ("max"), a word of fewer than three characters, or
  * one that says nothing ("root", "localhost") is no such name; it still goes from its field and
  * from paths. Names of kernels, metrics and sections always stay: when a found name is part of
