@@ -33,7 +33,7 @@ typedef struct ridge_diff_pair {
     double cycles_speedup; /* by elapsed SM cycles; NAN: not known */
     ridge_verdict verdict_before, verdict_after;
     bool wall_moved; /* false where the wall of one side is not decided */
-    bool same_code; /* the machine code is identical: a stale build? */
+    bool same_code;  /* the machine code is identical: a stale build? */
     /* Where one side holds less data, what it does not show is neither gone nor added. */
     const char *gone[RIDGE_DIFF_FINDINGS], *added[RIDGE_DIFF_FINDINGS], *left[RIDGE_DIFF_FINDINGS];
     size_t gone_count, added_count, left_count;
