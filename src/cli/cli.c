@@ -227,12 +227,11 @@ static double repetitions(const char *pattern)
     const char *p;
 
     for (p = strchr(pattern, '{'); p != NULL; p = strchr(p + 1, '{')) {
-        const char *const end = p + 1 + strspn(p + 1, "0123456789,");
-        const char *last = end;
+        const char *const comma = p + 1 + strspn(p + 1, "0123456789");
 
-        while (last > p + 1 && last[-1] != ',')
-            last--;
-        product *= fmax(1, strtod(last, NULL));
+        product *= fmax(1, strtod(p + 1, NULL));
+        if (*comma == ',') /* {2,5}: the larger one */
+            product *= fmax(1, strtod(comma + 1, NULL) / fmax(1, strtod(p + 1, NULL)));
     }
     return product;
 }
@@ -263,6 +262,8 @@ int cli_select_kernels(const ridge_report *report, const char *path,
     *out = NULL;
     *count = 0;
     if (filter->launch != OPTION_UNSET && filter->launch >= kernel_count) {
+        if (ridge_report_is_damaged(report)) /* it may be in what is lost, and a line said so */
+            return ridge_status_exit(RIDGE_ERR_FORMAT);
         cli_message(path, "no launch %zu, the report holds 0 to %zu", filter->launch,
                     kernel_count - 1);
         return CLI_USAGE;
@@ -287,8 +288,9 @@ int cli_select_kernels(const ridge_report *report, const char *path,
     }
     if (*count == 0) {
         free(kernels);
-        cli_message(path, "no kernel matches '%s', see ridge kernels", filter->pattern);
-        return CLI_NO;
+        if (!ridge_report_is_damaged(report))
+            cli_message(path, "no kernel matches '%s', see ridge kernels", filter->pattern);
+        return cli_status(CLI_NO);
     }
     *out = kernels;
     return CLI_DONE;

@@ -25,24 +25,31 @@ static void write_labelled(ridge_output *output, const char *label, const char *
 }
 
 /* "1.849 ms -> 485.0 us, 3.81 times as fast". */
-static void write_heading(const ridge_diff_pair *pair, ridge_output *output)
+static void write_heading(const ridge_diff_pair *pair, ridge_format format, ridge_output *output)
 {
+    enum { TIME_COLUMNS = 60 }; /* at most */
+    const bool is_renamed = strcmp(pair->name_before, pair->name_after) != 0;
+    const size_t columns =
+        strlen(pair->name_before) + (is_renamed ? strlen(pair->name_after) + 4 : 0) + TIME_COLUMNS;
+    const bool is_long =
+        format == RIDGE_FORMAT_TEXT && columns > (size_t)ridge_output_columns(output);
+    const double times = pair->speedup >= 1 ? pair->speedup : 1 / pair->speedup;
     char before[32], after[32];
 
     ridge_output_styled(output, RIDGE_STYLE_STRONG, pair->name_before);
-    if (strcmp(pair->name_before, pair->name_after) != 0) {
-        ridge_output_text(output, " -> ");
+    if (is_renamed) {
+        ridge_output_text(output, is_long ? " ->\n" : " -> ");
         ridge_output_styled(output, RIDGE_STYLE_STRONG, pair->name_after);
     }
-    ridge_output_format(output, "  %s -> %s",
+    ridge_output_format(output, "%s%s -> %s", is_long ? "\n  " : "  ",
                         ridge_number_text(pair->before_ns, RIDGE_UNIT_NS, before, sizeof(before)),
                         ridge_number_text(pair->after_ns, RIDGE_UNIT_NS, after, sizeof(after)));
     if (fabs(pair->speedup - 1) < SAME_TIME)
         ridge_output_text(output, ", the same time");
     else if (!isnan(pair->speedup))
-        ridge_output_format(
-            output, ", %.3g times as %s%s", pair->speedup >= 1 ? pair->speedup : 1 / pair->speedup,
-            pair->speedup >= 1 ? "fast" : "slow", pair->clocks_differ ? " (clocks differ)" : "");
+        ridge_output_format(output, times < 1000 ? ", %.3g times as %s%s" : ", %.0f times as %s%s",
+                            times, pair->speedup >= 1 ? "fast" : "slow",
+                            pair->clocks_differ ? " (clocks differ)" : "");
     ridge_output_text(output, "\n");
 }
 
@@ -104,7 +111,7 @@ static void write_pair(const ridge_diff_pair *pair, ridge_format format, ridge_o
 
     if (format == RIDGE_FORMAT_MARKDOWN)
         ridge_output_text(output, "## ");
-    write_heading(pair, output);
+    write_heading(pair, format, output);
     if (format == RIDGE_FORMAT_MARKDOWN)
         ridge_output_text(output, "\n");
     if (pair->wall_moved)

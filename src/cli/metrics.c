@@ -341,7 +341,7 @@ static int print_metrics(const struct request *request, const ridge_report *repo
         wanted += count_wanted(request, kernels[i]);
     if (wanted == 0) {
         free(kernels);
-        if (!ridge_report_is_damaged(report)) /* which was said already */
+        if (ridge_report_warning_count(report) == 0) /* else a line says already what is wrong */
             cli_message(request->path, "no metric matches '%s'",
                         request->pattern != NULL ? request->pattern : "*");
         return cli_status(CLI_NO);

@@ -23,6 +23,11 @@ bool row_is_atomic(const ridge_instruction *row)
     return named(row, "ATOM") || named(row, "ATOMG") || named(row, "RED") || named(row, "REDG");
 }
 
+bool row_is_shared_atomic(const ridge_instruction *row)
+{
+    return named(row, "ATOMS");
+}
+
 bool row_is_global(const ridge_instruction *row)
 {
     if (row->sass.name == NULL)
@@ -45,7 +50,7 @@ static bool row_is_shared(const ridge_instruction *row)
 {
     if (row->sass.name == NULL)
         return row->memory_type == MEMORY_SHARED;
-    return row->sass.cls == RIDGE_SASS_SHARED || named(row, "ATOMS");
+    return row->sass.cls == RIDGE_SASS_SHARED || row_is_shared_atomic(row);
 }
 
 bool row_is_conversion(const ridge_instruction *row)
@@ -67,7 +72,7 @@ static void count_row(struct code_facts *code, const ridge_instruction *row)
         }
     }
     code->global_atomics += row_is_atomic(row) ? executed : 0;
-    code->shared_atomics += named(row, "ATOMS") ? executed : 0;
+    code->shared_atomics += row_is_shared_atomic(row) ? executed : 0;
     code->shared_accesses += row_is_shared(row) ? executed : 0;
     code->local_accesses += row_is_local(row) ? executed : 0;
     code->async_copies += named(row, "LDGSTS") ? executed : 0;

@@ -136,13 +136,19 @@ static bool has_finding(const ridge_diagnosis *diagnosis, const char *id)
 /* Whether a report cannot show what the other one can. */
 static bool lacks_data(const struct side *side, const struct side *other)
 {
-    const unsigned lacking =
-        (unsigned)other->facts.profile->columns & ~(unsigned)side->facts.profile->columns;
+    const unsigned own = (unsigned)side->facts.profile->columns;
+    unsigned lacking = (unsigned)other->facts.profile->columns & ~own &
+                       (RIDGE_PROFILE_EXECUTED | RIDGE_PROFILE_SHARED | RIDGE_PROFILE_SECTORS);
 
+    /* A counter that is zero has no instances. */
+    if (HAS(&side->facts, PROGRAM_WAVEFRONTS))
+        lacking &= ~(unsigned)RIDGE_PROFILE_SHARED;
+    if (HAS(&side->facts, PROGRAM_SECTORS))
+        lacking &= ~(unsigned)RIDGE_PROFILE_SECTORS;
     return side->diagnosis->missing_count > other->diagnosis->missing_count ||
            (side->diagnosis->verdict.cls == RIDGE_CLASS_UNKNOWN &&
             other->diagnosis->verdict.cls != RIDGE_CLASS_UNKNOWN) ||
-           (lacking & (RIDGE_PROFILE_EXECUTED | RIDGE_PROFILE_SHARED | RIDGE_PROFILE_SECTORS)) != 0;
+           lacking != 0;
 }
 
 static void compare_findings(const struct side *before, const struct side *after,

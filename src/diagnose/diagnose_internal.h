@@ -152,6 +152,8 @@ double facts_headroom(const struct facts *facts, ridge_wall *next);
 /* Share of samples or of ratios of one stall. */
 double facts_stall(const struct facts *facts, ridge_stall stall);
 bool facts_is_matrix_kernel(const struct facts *facts);
+/* Whether the bytes under way should hide the latency of device memory, by an estimate of a tenth. */
+bool facts_has_bytes_in_flight(const struct facts *facts);
 
 /* A text in the arena; "" when out of memory, which the facts remember. */
 const char *facts_text(struct facts *facts, const char *format, ...) RIDGE_PRINTF(2, 3);
@@ -223,7 +225,8 @@ void finding_places(struct facts *facts, ridge_finding *finding, enum place_kind
 bool row_is_global(const ridge_instruction *row);
 bool row_is_narrow(const ridge_instruction *row);
 bool row_is_local(const ridge_instruction *row);
-bool row_is_atomic(const ridge_instruction *row);
+bool row_is_atomic(const ridge_instruction *row); /* of global memory */
+bool row_is_shared_atomic(const ridge_instruction *row);
 bool row_is_conversion(const ridge_instruction *row);
 
 /* -- words ------------------------------------------------------------------------------------- */

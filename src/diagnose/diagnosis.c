@@ -168,7 +168,7 @@ static const char *first_cause(const struct facts *facts, const ridge_diagnosis 
         out->finding_count > 0 ? ridge_topic_find(out->findings[0].id) : NULL;
 
     if (topic != NULL && strcmp(topic->id, "load_in_flight") == 0 &&
-        facts->bytes_available_per_sm >= facts->bytes_needed_per_sm)
+        facts_has_bytes_in_flight(facts))
         return "loads that take long";
     if (topic == NULL || strcmp(topic->title, ridge_wall_words(out->verdict.wall)) == 0)
         return NULL;
@@ -245,9 +245,12 @@ static void add_notes(struct facts *facts, ridge_diagnosis *out)
     if (facts->options.compulsory_bytes > 0 && !isnan(facts->dram_bytes))
         add_note(facts, out,
                  facts_text(facts,
-                            "Device memory moved %.1f MiB; the work needs %.1f MiB (%.2f times).",
+                            "Device memory moved %.1f MiB; the work needs %.1f MiB (%.2f times)%s.",
                             facts->dram_bytes / 0x1p20, facts->options.compulsory_bytes / 0x1p20,
-                            facts->dram_bytes / facts->options.compulsory_bytes));
+                            facts->dram_bytes / facts->options.compulsory_bytes,
+                            facts->dram_bytes < 0.5 * facts->options.compulsory_bytes
+                                ? ": is that the work of this launch, or was it in L2?"
+                                : ""));
     if (facts->options.flop_count > 0 && HAS(facts, DURATION_NS))
         add_note(facts, out,
                  facts_text(facts, "%.4g FLOP in this time are %.4g TFLOP/s.",

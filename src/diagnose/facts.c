@@ -515,6 +515,11 @@ static void collect_in_flight(struct facts *facts)
         (HAS(facts, L1_HIT_PCT) ? 1 - fmin(100, VALUE(facts, L1_HIT_PCT)) / 100 : 1);
 }
 
+bool facts_has_bytes_in_flight(const struct facts *facts)
+{
+    return facts->bytes_available_per_sm >= 0.9 * facts->bytes_needed_per_sm;
+}
+
 bool facts_is_matrix_kernel(const struct facts *facts)
 {
     const struct constituent *const top = facts_top(facts, false, true);

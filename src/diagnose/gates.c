@@ -184,8 +184,8 @@ static ridge_gate_outcome gate_parallelism(struct facts *facts, struct verdict *
                    words_plural(facts->grid_blocks), facts->sm_count,
                    isnan(facts->waves)
                        ? ""
-                       : facts_text(facts, facts->waves < 1000 ? ", %.4g waves" : ", %.0f waves",
-                                    facts->waves));
+                       : facts_text(facts, facts->waves < 1000 ? ", %.4g wave%s" : ", %.0f wave%s",
+                                    facts->waves, words_plural(facts->waves)));
     return RIDGE_GATE_PASSED;
 }
 
@@ -220,7 +220,7 @@ static ridge_gate_outcome gate_occupancy(struct facts *facts, struct verdict *ve
                                 facts->theoretical_pct, VALUE(facts, TENSOR_PCT));
         return RIDGE_GATE_PASSED;
     }
-    if (facts->bytes_available_per_sm >= facts->bytes_needed_per_sm) {
+    if (facts_has_bytes_in_flight(facts)) {
         *reasoning = facts_text(facts,
                                 "only %.1f %% of the warps fit, but an SM has %.1f KiB of loads "
                                 "under way and needs %.1f KiB",

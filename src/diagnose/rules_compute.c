@@ -89,7 +89,9 @@ static void judge_compute_pipe(struct facts *facts, const struct verdict *verdic
     finding_bar(finding, pipe);
     finding_evidence(facts, finding, RIDGE_MEANING_ISSUE_PCT);
     finding_stall(facts, finding, RIDGE_STALL_MATH_PIPE_THROTTLE);
-    bound_by_fraction(facts, verdict, finding, 0.5, 0);
+    /* Less of this arithmetic is fewer instructions, too. */
+    bound_by_fraction(facts, verdict, finding, 0.5,
+                      WALL_BIT(RIDGE_WALL_ISSUE) | WALL_BIT(pipe->wall));
     finding_places(facts, finding, PLACE_SAMPLES, RIDGE_STALL_COUNT, NULL, "samples");
 }
 
@@ -262,8 +264,9 @@ static void judge_tensor_pipe(struct facts *facts, const struct verdict *verdict
               "consumer warps.";
     finding_evidence(facts, finding, RIDGE_MEANING_TENSOR_PCT);
     finding_evidence(facts, finding, RIDGE_MEANING_L1_DATA_PIPE_PCT);
-    finding_number(finding, "ridge:tensor_frac", "tensor instructions of all instructions",
-                   share(facts->code.tensor, facts->code.executed), "frac");
+    if (facts->code.opcode_count > 0)
+        finding_number(finding, "ridge:tensor_frac", "tensor instructions of all instructions",
+                       share(facts->code.tensor, facts->code.executed), "frac");
     finding_stall(facts, finding, facts->top_stall);
     if (!isnan(tensor_pct) && tensor_pct > 0) {
         ridge_wall next;

@@ -51,12 +51,14 @@ static const char *under_way(struct facts *facts)
     if (isnan(available) || isnan(needed))
         return "";
     return facts_text(facts,
-                      available >= needed
-                          ? ", although an SM has about %.1f KiB under way where %.1f KiB should "
+                      facts_has_bytes_in_flight(facts)
+                          ? ", although an SM has about %s under way where %.1f KiB should "
                             "hide the latency of device memory"
-                          : ": an SM has about %.1f KiB under way where %.1f KiB would hide the "
+                          : ": an SM has about %s under way where %.1f KiB would hide the "
                             "latency of device memory",
-                      available / 1024, needed / 1024);
+                      available < 100 ? "next to nothing"
+                                      : facts_text(facts, "%.1f KiB", available / 1024),
+                      needed / 1024);
 }
 
 static void judge_load_in_flight(struct facts *facts, const struct verdict *verdict,
@@ -64,7 +66,7 @@ static void judge_load_in_flight(struct facts *facts, const struct verdict *verd
 {
     ridge_finding *const finding = &out->finding;
     const double in_flight = facts->code.bytes_in_flight_per_warp;
-    const bool enough = facts->bytes_available_per_sm >= facts->bytes_needed_per_sm;
+    const bool enough = facts_has_bytes_in_flight(facts);
 
     out->weight = stall_weight(facts, verdict, RIDGE_STALL_LONG_SCOREBOARD);
     if (out->weight == 0)

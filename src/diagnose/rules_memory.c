@@ -16,12 +16,18 @@ static bool at_wall(const struct verdict *verdict, ridge_wall wall)
 /* Better access shortens the work of both caches, not only of the one that is full. */
 #define L1_AND_L2 (WALL_BIT(RIDGE_WALL_L1) | WALL_BIT(RIDGE_WALL_L2))
 
-/* The part of device memory's bytes that global accesses cannot account for, at least; 0: unknown. */
+/* The part of device memory's bytes that local memory moves, at least: what global accesses cannot
+ * account for, as far as there are local sectors (TMA moves bytes that neither counts); 0: unknown. */
 static double local_dram_frac(const struct facts *facts)
 {
+    const double local_sectors =
+        (HAS(facts, LOCAL_LOAD_SECTORS) ? VALUE(facts, LOCAL_LOAD_SECTORS) : 0) +
+        (HAS(facts, LOCAL_STORE_SECTORS) ? VALUE(facts, LOCAL_STORE_SECTORS) : 0);
+
     if (!(facts->dram_bytes > 0) || isnan(facts->sectors))
         return 0;
-    return fmax(0, 1 - facts->sectors * 32 / facts->dram_bytes);
+    return fmin(fmax(0, 1 - facts->sectors * 32 / facts->dram_bytes),
+                local_sectors * 32 / facts->dram_bytes);
 }
 
 /* The time ratio bound when a part of the work at a wall goes away: what is left, or the next
@@ -262,8 +268,11 @@ static void judge_l2_bandwidth(struct facts *facts, const struct verdict *verdic
     places_of_sectors(facts, finding);
 }
 
+/* An access, its address and its part of the loop. */
+#define INSTRUCTIONS_AN_ACCESS 5
+
 /* What remains of the instructions when every narrow access is eight times as wide: arithmetic on
- * elements stays, addresses, loops and accesses become an eighth. */
+ * elements stays, accesses and what belongs to them become an eighth. */
 static double widened_frac(const struct facts *facts)
 {
     double stays = 0, all = 0;
@@ -280,7 +289,9 @@ static double widened_frac(const struct facts *facts)
     }
     if (all <= 0)
         return 1;
-    return 1 - (1 - stays / all) * facts->narrow_frac * 7 / 8;
+    return 1 - fmin(1 - stays / all,
+                    INSTRUCTIONS_AN_ACCESS * (double)facts->code.global_accesses / all) *
+                   facts->narrow_frac * 7 / 8;
 }
 
 /* How busy the busiest unit is when accesses are wide, as a fraction, and which it is. */
@@ -560,7 +571,7 @@ static void judge_shared_traffic(struct facts *facts, const struct verdict *verd
             busiest = &facts->code.opcodes[i];
     finding->sentence = facts_text(
         facts,
-        "Shared memory is full of useful work: the data pipe is at %.1f %% and only %.0f %% of its "
+        "Shared memory is full of useful work: the data pipe is at %.1f %%, and %.0f %% of its "
         "wavefronts are conflicts%s.",
         facts_wall_pct(facts, RIDGE_WALL_L1), facts->shared_waste_frac * 100,
         busiest != NULL ? facts_text(facts, "; most are %s", busiest->name) : "");
@@ -672,8 +683,8 @@ static void judge_atomics(struct facts *facts, const struct verdict *verdict, st
         finding_evidence(facts, finding, RIDGE_MEANING_REDUCTION_REQUESTS);
         finding_evidence(facts, finding, RIDGE_MEANING_ATOMIC_REQUESTS);
     }
-    finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT, shared ? NULL : row_is_atomic,
-                   "atomics");
+    finding_places(facts, finding, PLACE_EXECUTED, RIDGE_STALL_COUNT,
+                   shared ? row_is_shared_atomic : row_is_atomic, "atomics");
 }
 
 /* -- other memories ---------------------------------------------------------------------------- */

@@ -256,8 +256,9 @@ static const char *next_step(struct facts *facts, const struct limiter *limiter)
         return "";
     for (i = 0; i < sizeof(limiters) / sizeof(limiters[0]); i++)
         if ((others & limiters[i].bit) != 0)
-            return facts_text(facts, " Alone it buys nothing: %s limits to the same %d block%s.",
-                              limiters[i].words, blocks, blocks == 1 ? "" : "s");
+            return facts_text(facts,
+                              " Alone it buys nothing: by %s %d block%s an SM is the limit too.",
+                              limiters[i].words, blocks, words_plural(blocks));
     count = ridge_occupancy_staircase(facts->arch, &facts->launch, steps,
                                       sizeof(steps) / sizeof(steps[0]));
     if (count > sizeof(steps) / sizeof(steps[0]))
@@ -303,8 +304,7 @@ static void judge_occupancy(struct facts *facts, const struct verdict *verdict,
                        verdict->saturation_frac * 100);
         return;
     }
-    if (facts_is_matrix_kernel(facts) ||
-        facts->bytes_available_per_sm >= facts->bytes_needed_per_sm) {
+    if (facts_is_matrix_kernel(facts) || facts_has_bytes_in_flight(facts)) {
         out->weight = WEIGHT_MINOR + 5;
         finding->sentence = facts_text(
             facts,

@@ -2,6 +2,7 @@
  *
  * Parts of a diagnosis in words, as the screen and Markdown print them. */
 #include <math.h>
+#include <stdio.h>
 
 #include "diagnose/diagnose_internal.h"
 
@@ -47,17 +48,25 @@ void words_launch(ridge_text *text, const ridge_diagnosis *diagnosis)
                                             number, sizeof(number)));
 }
 
+static const char *ratio(double value, char text[32])
+{
+    snprintf(text, 32, value < 100 ? "%.2g" : "%.0f", value);
+    return text;
+}
+
 void words_bound(ridge_text *text, const ridge_diagnosis *diagnosis, const ridge_finding *finding)
 {
+    char least[32], most[32];
+
     if (isnan(finding->speedup_bound[1]))
         return;
     if (finding->speedup_bound[1] < 1.05)
         ridge_text_add(text, "at most a few per cent");
     else if (finding->speedup_bound[0] < 1.05)
-        ridge_text_format(text, "up to %.2g times as fast", finding->speedup_bound[1]);
+        ridge_text_format(text, "up to %s times as fast", ratio(finding->speedup_bound[1], most));
     else
-        ridge_text_format(text, "%.2g to %.2g times as fast", finding->speedup_bound[0],
-                          finding->speedup_bound[1]);
+        ridge_text_format(text, "%s to %s times as fast", ratio(finding->speedup_bound[0], least),
+                          ratio(finding->speedup_bound[1], most));
     if (finding->next_wall != RIDGE_WALL_UNKNOWN && finding->next_wall != diagnosis->verdict.wall)
         ridge_text_format(text, "; then %s limits", ridge_wall_words(finding->next_wall));
 }

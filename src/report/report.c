@@ -272,10 +272,21 @@ bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_
     return true;
 }
 
+/* The finalizer of splitmix64, from where the report lies in memory: who writes the file cannot
+ * choose references that collide. */
+static uint64_t mix(const ridge_report *report, uint64_t reference)
+{
+    uint64_t h = reference ^ (uint64_t)(uintptr_t)report * UINT64_C(0x9e3779b97f4a7c15);
+
+    h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+    return h ^ h >> 31;
+}
+
 static size_t module_slot_of(const ridge_report *report, uint64_t reference)
 {
     const size_t mask = report->module_slot_count - 1;
-    size_t slot = (size_t)(reference * UINT64_C(0x9e3779b97f4a7c15) >> 32) & mask;
+    size_t slot = (size_t)mix(report, reference) & mask;
 
     while (report->module_slots[slot] != 0 &&
            report->modules[report->module_slots[slot] - 1].shown.reference != reference)

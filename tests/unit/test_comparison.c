@@ -289,6 +289,25 @@ static void compares_clocks(void **state)
     close_compared(&it);
 }
 
+/* A kernel that no longer uses shared memory has no instances of its counters, but their zeros. */
+static void nothing_left_to_count(void **state)
+{
+    static const sample_kernel plain = {
+        .name = "k",
+        .numbers = {{DURATION, 0.5e6}, {ISSUE, 85}, {L1, 5}, {"memory_l1_wavefronts_shared", 0}},
+        .code = {{"LDG.128", 250, 5}, {"EXIT", 100}}};
+    compared it = compare(&with_conflicts, 1, &plain, 1);
+    const ridge_diff_pair *const pair = &it.diff->pairs[0];
+    size_t i;
+
+    assert_true(pair->gone_count > 0);
+    assert_string_equal(pair->gone[0], "shared_bank_conflict");
+    for (i = 0; i < pair->note_count; i++)
+        assert_null(strstr(pair->notes[i], "less data"));
+    close_compared(&it);
+    (void)state;
+}
+
 static void without_times(void **state)
 {
     static const sample_kernel bare = {.name = "k", .bare = true};
@@ -429,6 +448,7 @@ int main(void)
     cases_add(&list, "nothing changes", nothing_changes, NULL);
     CASES_ADD_ROWS(&list, compares_clocks, clock_cases);
     cases_add(&list, "functions without code", functions_without_code, NULL);
+    cases_add(&list, "nothing left to count", nothing_left_to_count, NULL);
     cases_add(&list, "without times", without_times, NULL);
     cases_add(&list, "fewer instructions", latency_over_fewer_instructions, NULL);
     cases_add(&list, "a comparison outlives the reports", outlives_the_reports, NULL);
