@@ -197,6 +197,9 @@ ridge_status ridge_diagnose(const ridge_report *report, size_t kernel_index,
                             ridge_error *err);
 void ridge_diagnosis_free(ridge_diagnosis *diagnosis);
 
+/* The name of an operation that ridge_workload_parse() takes; NULL beyond the last. */
+const char *ridge_workload_operation(size_t index);
+
 /* Compulsory bytes and FLOP of "OP:SHAPE:DTYPE", such as rms_norm:8192x4096:bf16,
  * add_rms_norm:8192x4096:bf16, silu_and_mul:8192x14336:bf16, copy:1048576:f32,
  * gemm:8192x6144x4096:bf16. RIDGE_ERR_INVALID_ARGUMENT says which operations there are. */

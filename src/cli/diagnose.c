@@ -354,11 +354,20 @@ static int run(char **paths, const struct request *request)
     return worst == CLI_DONE && outcome.failed ? CLI_NO : worst;
 }
 
-/* What ridge_workload_parse() takes, for completion; the golden case completion/operations tries
- * each. */
-static const char *const operations[] = {
-    "rms_norm:", "add_rms_norm:", "silu_and_mul:", "softmax:", "transpose:", "rotary:",
-    "gemm:",     "attention:",    "copy:",         "reduce:",  NULL};
+/* The operations of --workload with the colon that follows, for completion. */
+static const char *const *operation_words(void)
+{
+    static char texts[32][32];
+    static const char *words[32 + 1];
+    size_t i;
+
+    for (i = 0; i < 32 && ridge_workload_operation(i) != NULL; i++) {
+        snprintf(texts[i], sizeof(texts[i]), "%s:", ridge_workload_operation(i));
+        words[i] = texts[i];
+    }
+    words[i] = NULL;
+    return words;
+}
 
 int cmd_diagnose(int argc, char **argv)
 {
@@ -371,7 +380,7 @@ int cmd_diagnose(int argc, char **argv)
         OPT_COUNT('n', "top", &request.top, "N", "explain the N longest kernels"),
         OPT_SIZE(0, "bytes", &bytes, "bytes that the work needs to move, for repeated reads"),
         OPT_NUMBER(0, "flop", &flop_count, "N", "floating-point operations of the work"),
-        OPT_WORDS(0, "workload", &workload, "OP:SHAPE:DTYPE", operations,
+        OPT_WORDS(0, "workload", &workload, "OP:SHAPE:DTYPE", operation_words(),
                   "take bytes and operations from rms_norm:8192x4096:bf16 and the like"),
         OPT_FLAG('a', "all", &request.all, "every finding, every gate and the staircase"),
         OPT_WORDS(0, "fail-on", &request.fail_on, "ID,...", cli_topic_ids(),

@@ -33,11 +33,16 @@
 #define LAUNCH_NS 2000.0    /* nothing is shorter: 2.2 us measured for 1,024 elements on an H200 */
 #define FEW_SAMPLES 100.0
 #define DIVERGENT_THREADS 24.0
-#define CONVERSION_FRAC 0.25 /* of issued instructions */
-#define ATOMIC_FRAC 0.20     /* of global accesses */
-#define FETCH_STALL_FRAC 0.15
-#define DRAM_TARGET_PCT 92.0 /* what a good copy reaches on an H200 */
-#define RESIDENT_FRAC 0.50   /* of the warps that fit: fewer mean that blocks end sooner */
+#define CONVERSION_FRAC 0.25   /* of issued instructions */
+#define ATOMIC_FRAC 0.20       /* of global accesses */
+#define STALL_FRAC 0.15        /* of the waiting: worth a finding */
+#define ARITHMETIC_FRAC 0.60   /* of the instructions: what fills the issue slots is arithmetic */
+#define LOCAL_ACCESS_FRAC 0.15 /* of the accesses: local memory comes first at an L1 wall */
+#define MANY_WAVES 8.0         /* from here on blocks that end early are no tail */
+#define INSTRUCTIONS_AN_ACCESS 5.0 /* itself, its address, its part of the loop */
+#define IN_FLIGHT_FRAC 0.90        /* of the bytes needed under way are enough: an estimate */
+#define DRAM_TARGET_PCT 92.0       /* what a good copy reaches on an H200 */
+#define RESIDENT_FRAC 0.50         /* of the warps that fit: fewer mean that blocks end sooner */
 #define IDLE_FRAC 0.50 /* a range whose SMs have work for less of the time waits for launches */
 #define LATENCY_CYCLES 700.0 /* of device memory: 600 to 800 measured */
 
@@ -121,11 +126,10 @@ struct facts {
     double sectors, sectors_ideal;       /* L2, of global accesses; NAN: unknown */
     double shared_waste_frac;            /* of wavefronts, from instructions; NAN: unknown */
     double sector_waste_frac;            /* of L2 sectors; NAN: unknown */
-    double shared_wavefront_frac; /* shared part of all L1 wavefronts, roughly; NAN: unknown */
-    double local_frac;            /* local part of global + local L1 sectors; NAN: unknown */
-    double narrow_frac;           /* of global accesses; NAN: unknown */
-    double conversion_frac;       /* of instructions */
-    double atomic_frac;           /* of global accesses */
+    double local_frac;                   /* local part of global + local L1 sectors; NAN: unknown */
+    double narrow_frac;                  /* of global accesses; NAN: unknown */
+    double conversion_frac;              /* of instructions */
+    double atomic_frac;                  /* of global accesses */
     double bytes_needed_per_sm, bytes_available_per_sm; /* in flight; NAN: unknown */
     double dram_bytes;                                  /* moved */
     struct code_facts code;

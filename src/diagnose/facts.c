@@ -517,7 +517,7 @@ static void collect_in_flight(struct facts *facts)
 
 bool facts_has_bytes_in_flight(const struct facts *facts)
 {
-    return facts->bytes_available_per_sm >= 0.9 * facts->bytes_needed_per_sm;
+    return facts->bytes_available_per_sm >= IN_FLIGHT_FRAC * facts->bytes_needed_per_sm;
 }
 
 bool facts_is_matrix_kernel(const struct facts *facts)

@@ -306,7 +306,7 @@ static ridge_gate_outcome gate_stall(struct facts *facts, struct verdict *verdic
     for (i = 0; i < sizeof(walls) / sizeof(walls[0]); i++)
         if (facts->top_stall == walls[i].stall)
             wall = walls[i].wall;
-    if (facts_stall(facts, RIDGE_STALL_NO_INSTRUCTION) >= FETCH_STALL_FRAC &&
+    if (facts_stall(facts, RIDGE_STALL_NO_INSTRUCTION) >= STALL_FRAC &&
         facts->top_stall != RIDGE_STALL_LONG_SCOREBOARD)
         wall = RIDGE_WALL_INSTRUCTION_FETCH;
     return close_gate(verdict, RIDGE_CLASS_LATENCY, wall, saturation_frac);

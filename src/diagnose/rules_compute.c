@@ -71,10 +71,9 @@ static void judge_compute_pipe(struct facts *facts, const struct verdict *verdic
     /* Nearly as busy as the issue slots: less of this arithmetic shortens both. */
     if (!is_wall && !(verdict->wall == RIDGE_WALL_ISSUE && pipe->pct >= NEAR_PCT))
         return;
-    out->weight = is_wall ? WEIGHT_PRIMARY + 2
-                  : arithmetic_frac(facts) >= 0.6 /* the instructions are the arithmetic */
-                      ? WEIGHT_PRIMARY + 1
-                      : WEIGHT_SHARED + 18;
+    out->weight = is_wall                                     ? WEIGHT_PRIMARY + 2
+                  : arithmetic_frac(facts) >= ARITHMETIC_FRAC ? WEIGHT_PRIMARY + 1
+                                                              : WEIGHT_SHARED + 18;
     finding->sentence = facts_text(facts, "Arithmetic: %s is busy %.1f %% of the time.",
                                    ridge_wall_words(pipe->wall), pipe->pct);
     finding->advice =
@@ -205,7 +204,8 @@ static void judge_divergence(struct facts *facts, const struct verdict *verdict,
     if (verdict->cls == RIDGE_CLASS_COMPUTE)
         out->weight = WEIGHT_PRIMARY + 10;
     else if (verdict->cls == RIDGE_CLASS_LATENCY)
-        out->weight = threads < 16 || branching >= 0.15 ? WEIGHT_PRIMARY + 5 : WEIGHT_SHARED + 10;
+        out->weight =
+            threads < 16 || branching >= STALL_FRAC ? WEIGHT_PRIMARY + 5 : WEIGHT_SHARED + 10;
     else
         out->weight = WEIGHT_MINOR + 15;
     finding->sentence =

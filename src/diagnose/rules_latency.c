@@ -14,7 +14,7 @@ static double stall_weight(const struct facts *facts, const struct verdict *verd
     const double share = facts_stall(facts, stall);
     const bool is_top = facts->top_stall == stall;
 
-    if (!facts->has_stalls || share < 0.15)
+    if (!facts->has_stalls || share < STALL_FRAC)
         return 0;
     if (verdict->saturated)
         return 0; /* something has to wait for the wall */
@@ -103,8 +103,8 @@ static void judge_async_copy(struct facts *facts, const struct verdict *verdict,
     ridge_finding *const finding = &out->finding;
 
     if (!facts->code.async_waits_at_once || !is_latency_bound(verdict) ||
-        (facts_stall(facts, RIDGE_STALL_LONG_SCOREBOARD) < 0.15 &&
-         facts_stall(facts, RIDGE_STALL_BARRIER) < 0.15))
+        (facts_stall(facts, RIDGE_STALL_LONG_SCOREBOARD) < STALL_FRAC &&
+         facts_stall(facts, RIDGE_STALL_BARRIER) < STALL_FRAC))
         return;
     out->weight = WEIGHT_PRIMARY + 9;
     finding->sentence = "cp.async is waited for in the iteration that issues it: the copy "
@@ -255,7 +255,7 @@ static void judge_instruction_cache(struct facts *facts, const struct verdict *v
     ridge_finding *const finding = &out->finding;
     const double share = facts_stall(facts, RIDGE_STALL_NO_INSTRUCTION);
 
-    if (share < FETCH_STALL_FRAC || verdict->saturated)
+    if (share < STALL_FRAC || verdict->saturated)
         return;
     out->weight = stall_weight(facts, verdict, RIDGE_STALL_NO_INSTRUCTION);
     if (verdict->wall == RIDGE_WALL_INSTRUCTION_FETCH)

@@ -138,7 +138,7 @@ static void judge_register_spill(struct facts *facts, const struct verdict *verd
     if (!(facts->local_frac > SPILL_FRAC))
         return;
     /* Where shared memory fills the pipe, a large part of little global traffic is little. */
-    if (verdict->wall == RIDGE_WALL_L1 && local_access_frac < 0.15)
+    if (verdict->wall == RIDGE_WALL_L1 && local_access_frac < LOCAL_ACCESS_FRAC)
         out->weight = WEIGHT_SHARED;
     else
         out->weight = verdict->cls == RIDGE_CLASS_MEMORY ? WEIGHT_PRIMARY + 8 : WEIGHT_SHARED + 15;
@@ -267,9 +267,6 @@ static void judge_l2_bandwidth(struct facts *facts, const struct verdict *verdic
                   next);
     places_of_sectors(facts, finding);
 }
-
-/* An access, its address and its part of the loop. */
-#define INSTRUCTIONS_AN_ACCESS 5
 
 /* What remains of the instructions when every narrow access is eight times as wide: arithmetic on
  * elements stays, accesses and what belongs to them become an eighth. */

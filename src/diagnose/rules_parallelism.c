@@ -193,7 +193,8 @@ static void judge_short_blocks(struct facts *facts, const struct verdict *verdic
     ridge_wall next;
     double room;
 
-    if (verdict->cls != RIDGE_CLASS_LATENCY || verdict->gate == 0 || !(facts->waves >= 8) ||
+    if (verdict->cls != RIDGE_CLASS_LATENCY || verdict->gate == 0 ||
+        !(facts->waves >= MANY_WAVES) ||
         !(facts->achieved_pct < RESIDENT_FRAC * facts->theoretical_pct) ||
         facts->busy_sm_frac < UNEVEN_FRAC)
         return;
@@ -318,7 +319,6 @@ static void judge_occupancy(struct facts *facts, const struct verdict *verdict,
                        limiter->bit == RIDGE_LIMIT_SHARED      ? "Shared memory"
                        : limiter->bit == RIDGE_LIMIT_REGISTERS ? "The number of registers"
                        : limiter->bit == RIDGE_LIMIT_BLOCKS    ? "The number of blocks"
-                       : limiter->bit == RIDGE_LIMIT_WARPS     ? "The number of warps"
                                                                : "The number of barriers",
                        facts->occupancy.blocks_per_sm,
                        facts->occupancy.blocks_per_sm == 1 ? "" : "s", facts->theoretical_pct);

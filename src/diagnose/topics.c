@@ -613,8 +613,10 @@ static const ridge_topic topics[] = {
         .title = "limited by the block size",
         .meaning = "The size of the block does not divide the places for warps, so that some stay "
                    "empty.",
-        .decided = "At most 37.5 % of the warps fit, no unit is near its limit, and the number of "
-                   "warps is among the limits that tie.",
+        .decided =
+            "Never on its own today: blocks of up to 1,024 threads fill more than half of an "
+            "SM whatever their size, and occupancy is a finding from 37.5 % down. ridge "
+            "diagnose --all shows the staircase.",
         .change = "A block size of which a whole number fits: 128, 256 or 512 threads.",
         .read = BEST_PRACTICES "Thread and Block Heuristics.",
     },

@@ -143,6 +143,11 @@ static ridge_status parse_shape(const char *text, size_t length, const struct op
     return RIDGE_OK;
 }
 
+const char *ridge_workload_operation(size_t index)
+{
+    return index < sizeof(operations) / sizeof(operations[0]) ? operations[index].name : NULL;
+}
+
 ridge_status ridge_workload_parse(const char *text, double *bytes, double *flop_count,
                                   ridge_error *err)
 {

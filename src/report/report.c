@@ -101,23 +101,32 @@ static size_t slot_of(const ridge_report *report, const char *name, size_t lengt
     return slot;
 }
 
-/* Keeps the hash table at most half full. */
+/* Keeps a hash table at most half full with one entry more. *is_new: it is empty, to be filled.
+ * False: out of memory. */
+static bool grow_slots(ridge_arena *arena, uint32_t **slots, size_t *slot_count, size_t entries,
+                       size_t least, bool *is_new)
+{
+    size_t wanted = *slot_count == 0 ? least : *slot_count;
+
+    while (wanted / 2 < entries + 1)
+        wanted *= 2;
+    *is_new = wanted != *slot_count;
+    if (!*is_new)
+        return true;
+    *slots = ridge_alloc_array(arena, wanted, sizeof(**slots));
+    *slot_count = *slots != NULL ? wanted : 0;
+    return *slots != NULL;
+}
+
 static bool make_slots(ridge_report *report)
 {
-    size_t slot_count = report->name_slot_count == 0 ? 1024 : report->name_slot_count;
+    bool is_new;
     size_t i;
 
-    while (slot_count / 2 < report->name_count + 1)
-        slot_count *= 2;
-    if (slot_count == report->name_slot_count)
-        return true;
-    report->name_slots = ridge_alloc_array(&report->arena, slot_count, sizeof(uint32_t));
-    if (report->name_slots == NULL) {
-        report->name_slot_count = 0;
+    if (!grow_slots(&report->arena, &report->name_slots, &report->name_slot_count,
+                    report->name_count, 1024, &is_new))
         return false;
-    }
-    report->name_slot_count = slot_count;
-    for (i = 0; i < report->name_count; i++) {
+    for (i = 0; is_new && i < report->name_count; i++) {
         const size_t slot = slot_of(report, report->names[i], strlen(report->names[i]));
 
         if (report->name_slots[slot] == 0) /* the first of equal names keeps the slot */
@@ -294,22 +303,18 @@ static size_t module_slot_of(const ridge_report *report, uint64_t reference)
     return slot;
 }
 
-/* Keeps the hash table at most half full. */
 static bool make_module_slots(ridge_report *report)
 {
-    size_t slot_count = report->module_slot_count == 0 ? 16 : report->module_slot_count;
+    bool is_new;
     size_t i;
 
-    while (slot_count / 2 < report->module_count + 1)
-        slot_count *= 2;
-    if (slot_count == report->module_slot_count)
-        return true;
-    report->module_slots = ridge_alloc_array(&report->arena, slot_count, sizeof(uint32_t));
-    report->module_slot_count = report->module_slots != NULL ? slot_count : 0;
-    for (i = 0; report->module_slots != NULL && i < report->module_count; i++)
+    if (!grow_slots(&report->arena, &report->module_slots, &report->module_slot_count,
+                    report->module_count, 16, &is_new))
+        return false;
+    for (i = 0; is_new && i < report->module_count; i++)
         report->module_slots[module_slot_of(report, report->modules[i].shown.reference)] =
             (uint32_t)i + 1;
-    return report->module_slots != NULL;
+    return true;
 }
 
 bool report_add_module(ridge_report *report, uint64_t reference, struct report_module **module)
