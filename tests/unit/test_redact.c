@@ -394,8 +394,8 @@ static void same_rules(const ridge_kernel *a, const ridge_kernel *b)
         assert_true(ridge_kernel_rule_at(b, i, &y));
         assert_string_equal(x.id, y.id);
         same_text(x.title, y.title);
-        /* One message quotes the path of a rule, with spaces in it. */
-        if (x.message != NULL && strstr(x.message, "/root/") == NULL)
+        /* One message quotes the path of a rule, with spaces in it: no way to tell its end. */
+        if (x.message != NULL && strstr(x.message, "/NVIDIA Nsight Compute/") == NULL)
             same_text(x.message, y.message);
         assert_int_equal(x.type, y.type);
         assert_memory_equal(&x.speedup_frac, &y.speedup_frac, sizeof(double));
