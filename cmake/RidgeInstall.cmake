@@ -20,6 +20,8 @@ install(FILES
     ${PROJECT_BINARY_DIR}/ridgeConfig.cmake
     ${PROJECT_BINARY_DIR}/ridgeConfigVersion.cmake
     ${CMAKE_CURRENT_LIST_DIR}/FindZstd.cmake
+    ${CMAKE_CURRENT_LIST_DIR}/FindLz4.cmake
+    ${CMAKE_CURRENT_LIST_DIR}/FindJansson.cmake
     DESTINATION ${RIDGE_PACKAGE_DIR})
 
 # pkg-config --static --libs ridge; paths are relative to where ridge.pc lies, so a tree can move.

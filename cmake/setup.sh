@@ -17,6 +17,8 @@ cc          gcc,libc6-dev        -           gcc                  gcc       gcc,
 make        make                 -           make                 make      make
 zlib        zlib1g-dev           -           zlib-devel           zlib      zlib-dev
 zstd        libzstd-dev          zstd        libzstd-devel        zstd      zstd-dev
+lz4         liblz4-dev           lz4         lz4-devel            lz4       lz4-dev
+jansson     libjansson-dev       jansson     jansson-devel        jansson   jansson-dev
 pkg-config  pkg-config           pkg-config  pkgconf-pkg-config   pkgconf   pkgconf
 cmocka      libcmocka-dev        cmocka      libcmocka-devel      cmocka    cmocka-dev
 xz          xz-utils             xz          xz                   xz        xz
@@ -85,6 +87,8 @@ has() {
     make) command -v ninja || command -v make ;;
     zlib) has_header zlib.h ;;
     zstd) has_header zstd.h ;;
+    lz4) has_header lz4.h ;;
+    jansson) has_header jansson.h ;;
     cmocka) pkg-config --exists cmocka ;;
     c++) command -v c++ || command -v g++ || command -v clang++ ;;
     clang-format) clang_14 clang-format ;;

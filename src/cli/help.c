@@ -11,8 +11,10 @@
 static const char usage[] = "ridge help [options] [COMMAND]";
 
 static const char *const group_titles[GROUP_COUNT] = {
+    [GROUP_LIMIT] = "Know the limit",
     [GROUP_EXPLAIN] = "Explain a report",
     [GROUP_REPORT] = "Look into a report",
+    [GROUP_CODE] = "Look into compiled code",
     [GROUP_HELP] = "Help",
 };
 
@@ -27,13 +29,19 @@ void help_commands(ridge_output *output)
                       "and what to\nchange first.\n");
     for (group = 0; group < GROUP_COUNT; group++) {
         const struct command *command;
+        bool headed = false;
 
-        ridge_output_text(output, "\n");
-        ridge_output_styled(output, RIDGE_STYLE_STRONG, group_titles[group]);
-        ridge_output_text(output, "\n");
-        for (command = commands; command->name != NULL; command++)
-            if ((int)command->group == group)
-                ridge_output_format(output, "  %-12s%s\n", command->name, command->summary);
+        for (command = commands; command->name != NULL; command++) {
+            if ((int)command->group != group)
+                continue;
+            if (!headed) {
+                ridge_output_text(output, "\n");
+                ridge_output_styled(output, RIDGE_STYLE_STRONG, group_titles[group]);
+                ridge_output_text(output, "\n");
+                headed = true;
+            }
+            ridge_output_format(output, "  %-12s%s\n", command->name, command->summary);
+        }
     }
     ridge_output_text(output, "\nOptions of a command: ridge COMMAND --help\n"
                               "Its manual page: ridge help COMMAND\n");
