@@ -21,6 +21,7 @@ extern "C" {
 typedef struct ridge_arch {
     int major, minor;   /* compute capability, 9 and 0 */
     const char *family; /* "Hopper" */
+    const char *sm;     /* "sm_90" */
     int warps_per_sm;
     int blocks_per_sm;
     int threads_per_block;    /* most threads of a block: 1024 */
@@ -58,11 +59,27 @@ size_t ridge_arch_count(void);
 const ridge_arch *ridge_arch_at(size_t index);
 /* The row of a compute capability; NULL when unknown. */
 const ridge_arch *ridge_arch_find(int major, int minor);
+/* Reads "9.0", "sm_90", "sm_90a" or "compute_90"; false for anything else. */
+bool ridge_arch_parse(const char *text, int *major, int *minor);
 
 size_t ridge_chip_count(void);
 const ridge_chip *ridge_chip_at(size_t index);
-/* By id or by name, ignoring case, spaces, '-' and an "NVIDIA " in front; NULL when unknown. */
+/* By id, name or alias, ignoring case, spaces, '-' and an "NVIDIA " in front; NULL when unknown. */
 const ridge_chip *ridge_chip_find(const char *name);
+/* The chips whose id begins with a name, in the order of the table. Fills at most capacity and
+ * returns how many there are in all. */
+size_t ridge_chips_beginning(const char *name, const ridge_chip **chips, size_t capacity);
+/* A chip of which only the compute capability is known: its id is the arch's sm. */
+void ridge_chip_init(ridge_chip *chip, const ridge_arch *arch);
+
+/* Another name of a chip, as people shorten it or as drivers print variants of it. */
+typedef struct ridge_chip_alias {
+    const char *name; /* "a100"; a '*' at its end: anything may follow */
+    const char *id;   /* "a100-sxm-80" */
+} ridge_chip_alias;
+
+size_t ridge_chip_alias_count(void);
+const ridge_chip_alias *ridge_chip_alias_at(size_t index);
 
 /* What one launch asks for. */
 typedef struct ridge_launch {

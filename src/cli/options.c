@@ -6,6 +6,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,7 +141,7 @@ bool options_size(const char *text, uint64_t *bytes)
         {"", 1},     {"B", 1},    {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 0x1p30}, {"TiB", 0x1p40},
         {"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6},   {"GB", 1e9},      {"TB", 1e12},
     };
-    double value;
+    double value, whole;
     const char *const unit = read_number(text, false, &value);
     size_t i;
 
@@ -150,9 +151,11 @@ bool options_size(const char *text, uint64_t *bytes)
         if (strcmp(unit, units[i].name) != 0)
             continue;
         value *= units[i].bytes;
-        if (value != floor(value) || value >= 0x1p63)
+        whole = round(value);
+        /* 8.05 is no binary number: times 1000 it is 8050 but for the last bit. */
+        if (fabs(value - whole) > 4 * DBL_EPSILON * whole || whole >= 0x1p63)
             return false;
-        *bytes = (uint64_t)value;
+        *bytes = (uint64_t)whole;
         return true;
     }
     return false;

@@ -33,6 +33,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ridge/hardware.h"
 #include "ridge/report.h"
 #include "ridge/status.h"
 #include "ridge/table.h"
@@ -218,6 +219,29 @@ ridge_output *cli_open_whole(const struct cli_output *out);
 int cli_close(ridge_output *output, int status);
 /* status, or 3 instead of 0 and 1 when a report of this run was damaged. */
 int cli_status(int status);
+
+/* -- chips ------------------------------------------------------------------------------------- */
+
+/* Which chip a command is about: --gpu. Starts as zero. */
+struct gpu_choice {
+    const char *name;       /* as given; NULL: not */
+    const ridge_chip *chip; /* set by cli_find_chip(), until cli_release_chip() */
+    ridge_chip bare;        /* of a compute capability alone: no other number is known */
+};
+#define OPT_GPU(gpu)                                                                               \
+    OPT_WORDS(0, "gpu", &(gpu)->name, "NAME", cli_chip_ids(),                                      \
+              "the chip: h200, a100, \"NVIDIA H200\" (ridge gpus lists them), or a compute "       \
+              "capability: 9.0, sm_90")
+
+/* The ids of the chips, for completion; ends with NULL. */
+const char *const *cli_chip_ids(void);
+
+/* Sets gpu->chip. Returns 0, or an exit status after saying what is wrong: no --gpu, a name that
+ * is no chip (with the nearest one) or several (with all of them). A command to which the chip is
+ * optional asks for gpu->name first. */
+int cli_find_chip(struct gpu_choice *gpu);
+/* Frees what cli_find_chip() opened, also after its failure. */
+void cli_release_chip(struct gpu_choice *gpu);
 
 /* -- reports ----------------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@
 #include "ridge/hardware.h"
 
 #include <math.h>
+#include <string.h>
 
 /* clang-format off */
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -34,7 +35,7 @@ enum { CC_70, CC_72, CC_75, CC_80, CC_86, CC_87, CC_88, CC_89, CC_90, CC_100, CC
 #define ARCH(MAJOR, MINOR, FAMILY, WARPS, BLOCKS, SM_KIB, BLOCK_KIB, UNIT, RESERVED, BARRIERS, \
              CARVEOUTS)                                                                        \
     [CC_##MAJOR##MINOR] = {                                                                    \
-        .major = MAJOR, .minor = MINOR, .family = FAMILY,                                      \
+        .major = MAJOR, .minor = MINOR, .family = FAMILY, .sm = "sm_" #MAJOR #MINOR,           \
         .warps_per_sm = WARPS, .blocks_per_sm = BLOCKS, .threads_per_block = 1024,             \
         .schedulers_per_sm = 4,                                                                \
         .registers_per_sm = 65536, .register_unit = 256, .registers_per_thread = 255,          \
@@ -210,26 +211,27 @@ static const ridge_chip chips[] = {
 };
 /* clang-format on */
 
-/* Other names of the products, as --gpu and drivers have them; '*': anything may follow. */
-static const struct other_name {
-    const char *name;
-    const char *id;
-} other_names[] = {
-    {"V100", "v100-sxm"},
-    {"Tesla V100-SXM*", "v100-sxm"},
-    {"Tesla V100-PCIE*", "v100-pcie"},
-    {"A100", "a100-sxm-80"},
-    {"A100-SXM", "a100-sxm-80"},
-    {"A100-PCIE", "a100-pcie-80"},
-    {"H100", "h100-sxm"},
-    {"H200-SXM", "h200"},
-    {"GH200*", "gh200"},
-    {"B300*", "b300"},
-    {"RTX PRO 6000 Blackwell*", "rtxpro6000"},
-    {"Jetson AGX Orin*", "orin"},
-    {"Orin*", "orin"},
-    {"Jetson Thor*", "thor"},
-    {"Jetson AGX Thor*", "thor"},
+/* A bare product name is its most common form: the SXM module, with the larger memory. */
+static const ridge_chip_alias aliases[] = {
+    {"v100", "v100-sxm"},
+    {"tesla v100-sxm*", "v100-sxm"},
+    {"tesla v100-pcie*", "v100-pcie"},
+    {"a100", "a100-sxm-80"},
+    {"a100-sxm", "a100-sxm-80"},
+    {"a100-80", "a100-sxm-80"},
+    {"a100-40", "a100-sxm-40"},
+    {"a100-pcie", "a100-pcie-80"},
+    {"h100", "h100-sxm"},
+    {"h200-sxm", "h200"},
+    {"h800-sxm", "h800"},
+    {"gh200*", "gh200"},
+    {"b300*", "b300"},
+    {"rtx pro 6000 blackwell*", "rtxpro6000"},
+    {"jetson agx orin*", "orin"},
+    {"orin*", "orin"},
+    {"jetson thor*", "thor"},
+    {"jetson agx thor*", "thor"},
+    {"thor-t5000", "thor"},
 };
 
 size_t ridge_arch_count(void)
@@ -250,6 +252,41 @@ const ridge_arch *ridge_arch_find(int major, int minor)
         if (archs[i].major == major && archs[i].minor == minor)
             return &archs[i];
     return NULL;
+}
+
+/* One or two digits; false for more or none. */
+static bool read_digits(const char **text, int *value)
+{
+    const char *const start = *text;
+
+    for (*value = 0; **text >= '0' && **text <= '9'; (*text)++) {
+        if (*text - start == 3)
+            return false;
+        *value = *value * 10 + (**text - '0');
+    }
+    return *text > start;
+}
+
+bool ridge_arch_parse(const char *text, int *major, int *minor)
+{
+    static const char *const prefixes[] = {"sm_", "compute_", "sm"};
+    size_t i = 0;
+    int digits;
+
+    if (read_digits(&text, major))
+        return *text++ == '.' && read_digits(&text, minor) && *text == '\0';
+    while (i < COUNT(prefixes) && strncmp(text, prefixes[i], strlen(prefixes[i])) != 0)
+        i++;
+    if (i == COUNT(prefixes))
+        return false;
+    text += strlen(prefixes[i]);
+    if (!read_digits(&text, &digits) || digits < 10)
+        return false;
+    if (*text == 'a' || *text == 'f') /* for one architecture or family alone */
+        text++;
+    *major = digits / 10;
+    *minor = digits % 10;
+    return *text == '\0';
 }
 
 size_t ridge_chip_count(void)
@@ -310,10 +347,65 @@ const ridge_chip *ridge_chip_find(const char *name)
     for (size_t i = 0; i < COUNT(chips); i++)
         if (is_name(name, chips[i].id) || is_name(name, chips[i].name))
             return &chips[i];
-    for (size_t i = 0; i < COUNT(other_names); i++)
-        if (is_name(name, other_names[i].name))
-            return ridge_chip_find(other_names[i].id);
+    for (size_t i = 0; i < COUNT(aliases); i++)
+        if (is_name(name, aliases[i].name))
+            return ridge_chip_find(aliases[i].id);
     return NULL;
+}
+
+size_t ridge_chips_beginning(const char *name, const ridge_chip **begun, size_t capacity)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < COUNT(chips); i++) {
+        const char *id = chips[i].id;
+        const char *rest = without_vendor(name);
+        char letter = next_letter(&rest);
+
+        if (letter == '\0')
+            return 0;
+        while (letter != '\0' && next_letter(&id) == letter)
+            letter = next_letter(&rest);
+        if (letter != '\0')
+            continue;
+        if (count < capacity)
+            begun[count] = &chips[i];
+        count++;
+    }
+    return count;
+}
+
+size_t ridge_chip_alias_count(void)
+{
+    return COUNT(aliases);
+}
+
+const ridge_chip_alias *ridge_chip_alias_at(size_t index)
+{
+    return index < COUNT(aliases) ? &aliases[index] : NULL;
+}
+
+void ridge_chip_init(ridge_chip *chip, const ridge_arch *arch)
+{
+    *chip = (ridge_chip){
+        .id = arch->sm,
+        .name = arch->sm,
+        .arch = arch,
+        .sm_clock_hz = NAN,
+        .l2_bytes = NAN,
+        .dram_bytes = NAN,
+        .dram_bytes_per_s = NAN,
+        .fp64_flop_per_s = NAN,
+        .fp32_flop_per_s = NAN,
+        .fp64_tensor_flop_per_s = NAN,
+        .tf32_flop_per_s = NAN,
+        .fp16_flop_per_s = NAN,
+        .bf16_flop_per_s = NAN,
+        .fp8_flop_per_s = NAN,
+        .int8_op_per_s = NAN,
+        .fp4_flop_per_s = NAN,
+        .source = "",
+    };
 }
 
 double ridge_bytes_in_flight_per_sm(double dram_bytes_per_s, double sm_clock_hz, int sm_count,

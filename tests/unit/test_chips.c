@@ -16,6 +16,11 @@ static struct naming {
     {"H200", "h200"},
     {"NVIDIA H200", "h200"},
     {"h200-sxm", "h200"},
+    {"a100", "a100-sxm-80"},
+    {"A100-40", "a100-sxm-40"},
+    {"v100", "v100-sxm"},
+    {"h100", "h100-sxm"},
+    {"b200", "b200"},
     {"NVIDIA H200 NVL", NULL},
     {"H100", "h100-sxm"},
     {"NVIDIA H100 80GB HBM3", "h100-sxm"},
@@ -113,6 +118,71 @@ static void every_arch_is_consistent(void **state)
     (void)state;
 }
 
+static struct capability {
+    const char *text;
+    bool ok;
+    int major, minor;
+} capabilities[] = {
+    {"9.0", true, 9, 0},   {"sm_90", true, 9, 0},       {"sm_90a", true, 9, 0},
+    {"sm90", true, 9, 0},  {"compute_86", true, 8, 6},  {"sm_100f", true, 10, 0},
+    {"12.1", true, 12, 1}, {"9", false, 0, 0},          {"9.", false, 0, 0},
+    {"9.0a", false, 0, 0}, {"sm_9", false, 0, 0},       {"sm_", false, 0, 0},
+    {"", false, 0, 0},     {"sm_90ab", false, 0, 0},    {"sm_9000", false, 0, 0},
+    {"h200", false, 0, 0}, {"99999999.0", false, 0, 0}, {".0", false, 0, 0},
+};
+
+static void reads_capabilities(void **state)
+{
+    for (size_t i = 0; i < sizeof capabilities / sizeof *capabilities; i++) {
+        const struct capability *const row = &capabilities[i];
+        int major, minor;
+        const bool ok = ridge_arch_parse(row->text, &major, &minor);
+
+        if (ok != row->ok || (ok && (major != row->major || minor != row->minor)))
+            fail_msg("\"%s\" is %d: %d.%d", row->text, ok, major, minor);
+    }
+    (void)state;
+}
+
+static void lists_what_begins_so(void **state)
+{
+    const ridge_chip *found[2];
+
+    assert_int_equal(ridge_chips_beginning("A100-SXM", found, 2), 2);
+    assert_string_equal(found[0]->id, "a100-sxm-40");
+    assert_string_equal(found[1]->id, "a100-sxm-80");
+    assert_int_equal(ridge_chips_beginning("rtx", found, 2), 4);
+    assert_int_equal(ridge_chips_beginning("nvidia l4", found, 2), 2);
+    assert_int_equal(ridge_chips_beginning("", found, 2), 0);
+    assert_int_equal(ridge_chips_beginning("h200x", found, 2), 0);
+    (void)state;
+}
+
+static void every_alias_is_of_a_chip(void **state)
+{
+    for (size_t i = 0; i < ridge_chip_alias_count(); i++) {
+        const ridge_chip_alias *const alias = ridge_chip_alias_at(i);
+        const ridge_chip *const chip = ridge_chip_find(alias->name);
+
+        assert_non_null(chip);
+        assert_string_equal(chip->id, alias->id);
+    }
+    assert_null(ridge_chip_alias_at(ridge_chip_alias_count()));
+    (void)state;
+}
+
+static void bare_chip_is_unknown(void **state)
+{
+    ridge_chip chip;
+
+    ridge_chip_init(&chip, ridge_arch_find(9, 0));
+    assert_string_equal(chip.id, "sm_90");
+    assert_int_equal(chip.sm_count, 0);
+    assert_true(isnan(chip.sm_clock_hz) && isnan(chip.dram_bytes_per_s));
+    assert_true(isnan(chip.bf16_flop_per_s) && isnan(chip.fp4_flop_per_s));
+    (void)state;
+}
+
 static void h200_is_as_measured(void **state)
 {
     const ridge_chip *const chip = ridge_chip_find("h200");
@@ -147,6 +217,10 @@ int main(void)
         cmocka_unit_test(finds_by_name),
         cmocka_unit_test(every_chip_is_found_and_plausible),
         cmocka_unit_test(every_arch_is_consistent),
+        cmocka_unit_test(reads_capabilities),
+        cmocka_unit_test(lists_what_begins_so),
+        cmocka_unit_test(every_alias_is_of_a_chip),
+        cmocka_unit_test(bare_chip_is_unknown),
         cmocka_unit_test(h200_is_as_measured),
         cmocka_unit_test(bytes_in_flight),
     };
