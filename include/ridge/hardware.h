@@ -34,6 +34,8 @@ typedef struct ridge_arch {
     int shared_unit_bytes;
     int shared_reserved_bytes;  /* taken from each block by the driver */
     int barriers_per_sm;        /* named barriers; 0: no such limit known */
+    int cluster_blocks;         /* most of a cluster, with the attribute; 0: no clusters */
+    int portable_cluster;       /* most of a cluster without it: 8 */
     int l1_wavefront_bytes;     /* shared memory moves 128 bytes a cycle and SM */
     const int *carveouts_bytes; /* shared-memory configurations, ascending */
     size_t carveout_count;
@@ -88,6 +90,8 @@ typedef struct ridge_launch {
     int shared_bytes;        /* static + dynamic, without the driver's reserve */
     int barriers;            /* named barriers a block uses; 0 when unknown */
     int shared_per_sm_bytes; /* carve-out in force; 0: the largest of the chip */
+    int launch_bound;        /* most threads the kernel was compiled for; 0: no bound known */
+    int cluster_blocks;      /* blocks of a cluster; 0 and 1: none */
 } ridge_launch;
 
 typedef enum ridge_limiter {
@@ -96,6 +100,9 @@ typedef enum ridge_limiter {
     RIDGE_LIMIT_REGISTERS = 1 << 2,
     RIDGE_LIMIT_SHARED = 1 << 3,
     RIDGE_LIMIT_BARRIERS = 1 << 4,
+    /* These two allow every block or none. */
+    RIDGE_LIMIT_LAUNCH_BOUND = 1 << 5,
+    RIDGE_LIMIT_CLUSTER = 1 << 6,
 } ridge_limiter;
 
 typedef struct ridge_occupancy {
@@ -106,10 +113,13 @@ typedef struct ridge_occupancy {
     unsigned limiters;     /* every ridge_limiter equal to the minimum */
     /* Blocks an SM each resource alone would allow; INT_MAX: no limit. */
     int limit_warps, limit_blocks, limit_registers, limit_shared, limit_barriers;
+    int limit_launch_bound, limit_cluster; /* 0 or INT_MAX */
 } ridge_occupancy;
 
 /* Blocks per SM by all limiters, as the driver computes it (specification: cuda_occupancy.h and
- * cuOccupancyMaxActiveBlocksPerMultiprocessor, 53,932 of 53,932 answers of an H200 equal).
+ * cuOccupancyMaxActiveBlocksPerMultiprocessor, 53,932 of 53,932 answers of an H200 equal), with two
+ * reasons that its answer leaves out and a launch fails for: more threads than the kernel's launch
+ * bound, and a cluster of more than 16 blocks or on a chip before 9.0.
  * RIDGE_ERR_INVALID_ARGUMENT for threads_per_block < 1 or negative numbers. A launch the chip
  * cannot run is no error: blocks_per_sm is 0 and limiters names the reason. */
 ridge_status ridge_occupancy_of(const ridge_arch *arch, const ridge_launch *launch,

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "ridge/diagnose.h"
+#include "ridge/occupancy.h"
 
 /* -- thresholds, each from docs/diagnosis.md --------------------------------------------------- */
 

@@ -406,9 +406,7 @@ static void collect_occupancy(struct facts *facts)
     facts->waves = VALUE(facts, WAVES);
     if (isnan(facts->waves) && facts->occupancy.blocks_per_sm > 0 && !isnan(facts->sm_count))
         facts->waves = facts->grid_blocks / (facts->sm_count * facts->occupancy.blocks_per_sm);
-    facts->tail_frac = NAN;
-    if (facts->waves >= 1)
-        facts->tail_frac = (ceil(facts->waves) - facts->waves) / ceil(facts->waves);
+    facts->tail_frac = ridge_tail_frac(facts->waves);
     facts->busy_sm_frac = facts->active_frac = NAN;
     if (HAS(facts, SM_CYCLES_ACTIVE_AVG) && VALUE(facts, SM_CYCLES_ELAPSED) > 0)
         facts->active_frac = VALUE(facts, SM_CYCLES_ACTIVE_AVG) / VALUE(facts, SM_CYCLES_ELAPSED);

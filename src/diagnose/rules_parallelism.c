@@ -248,38 +248,32 @@ static bool limits(const struct facts *facts, const struct limiter *limiter)
 /* How much must go for one more block an SM, and what the launch may use then. */
 static const char *next_step(struct facts *facts, const struct limiter *limiter)
 {
-    ridge_occupancy_step steps[64];
+    const ridge_resource resource =
+        limiter->bit == RIDGE_LIMIT_SHARED ? RIDGE_RESOURCE_SHARED : RIDGE_RESOURCE_REGISTERS;
     const int blocks = facts->occupancy.blocks_per_sm;
-    const unsigned others = facts->occupancy.limiters & ~limiter->bit;
-    size_t count, i;
+    ridge_occupancy_move move;
+    size_t i;
 
     if (facts->arch == NULL || blocks <= 0)
         return "";
+    if (ridge_occupancy_move_of(facts->arch, &facts->launch, resource, &move, NULL) != RIDGE_OK)
+        return "";
     for (i = 0; i < sizeof(limiters) / sizeof(limiters[0]); i++)
-        if ((others & limiters[i].bit) != 0)
+        if ((facts->occupancy.limiters & ~limiter->bit & limiters[i].bit) != 0)
             return facts_text(facts,
                               " Alone it buys nothing: by %s %d block%s an SM is the limit too.",
                               limiters[i].words, blocks, words_plural(blocks));
-    count = ridge_occupancy_staircase(facts->arch, &facts->launch, steps,
-                                      sizeof(steps) / sizeof(steps[0]));
-    if (count > sizeof(steps) / sizeof(steps[0]))
-        count = sizeof(steps) / sizeof(steps[0]);
-    for (i = 0; i < count; i++) {
-        if (steps[i].blocks_per_sm != blocks + 1)
-            continue;
-        if (limiter->bit == RIDGE_LIMIT_SHARED && steps[i].largest_shared_bytes >= 0)
-            return facts_text(facts,
-                              " Free %d bytes (%d -> %d) and %d blocks fit; %d less buys nothing.",
-                              facts->launch.shared_bytes - steps[i].largest_shared_bytes,
-                              facts->launch.shared_bytes, steps[i].largest_shared_bytes, blocks + 1,
-                              facts->launch.shared_bytes - steps[i].largest_shared_bytes - 1);
-        if (limiter->bit == RIDGE_LIMIT_REGISTERS && steps[i].largest_registers_per_thread > 0)
-            return facts_text(facts,
-                              " At %d registers a thread (now %d) %d blocks fit; anything between "
-                              "buys nothing.",
-                              steps[i].largest_registers_per_thread,
-                              facts->launch.registers_per_thread, blocks + 1);
-    }
+    if (move.cut_blocks <= blocks)
+        return "";
+    if (limiter->bit == RIDGE_LIMIT_SHARED)
+        return facts_text(
+            facts, " Free %d bytes (%d -> %d) and %d blocks fit; %d less buys nothing.",
+            move.used - move.cut, move.used, move.cut, move.cut_blocks, move.used - move.cut - 1);
+    if (limiter->bit == RIDGE_LIMIT_REGISTERS)
+        return facts_text(facts,
+                          " At %d registers a thread (now %d) %d blocks fit; anything between "
+                          "buys nothing.",
+                          move.cut, move.used, move.cut_blocks);
     return "";
 }
 

@@ -41,7 +41,9 @@ enum { CC_70, CC_72, CC_75, CC_80, CC_86, CC_87, CC_88, CC_89, CC_90, CC_100, CC
         .registers_per_sm = 65536, .register_unit = 256, .registers_per_thread = 255,          \
         .shared_per_sm_bytes = KIB(SM_KIB), .shared_per_block_bytes = KIB(BLOCK_KIB),          \
         .shared_unit_bytes = UNIT, .shared_reserved_bytes = RESERVED,                          \
-        .barriers_per_sm = BARRIERS, .l1_wavefront_bytes = 128,                                \
+        .barriers_per_sm = BARRIERS,                                                           \
+        .cluster_blocks = MAJOR >= 9 ? 16 : 0, .portable_cluster = MAJOR >= 9 ? 8 : 0,         \
+        .l1_wavefront_bytes = 128,                                \
         .carveouts_bytes = CARVEOUTS, .carveout_count = COUNT(CARVEOUTS)                       \
     }
 
@@ -406,12 +408,4 @@ void ridge_chip_init(ridge_chip *chip, const ridge_arch *arch)
         .fp4_flop_per_s = NAN,
         .source = "",
     };
-}
-
-double ridge_bytes_in_flight_per_sm(double dram_bytes_per_s, double sm_clock_hz, int sm_count,
-                                    double latency_cycles)
-{
-    if (sm_count < 1 || !(sm_clock_hz > 0))
-        return NAN;
-    return dram_bytes_per_s / sm_count * (latency_cycles / sm_clock_hz);
 }

@@ -59,6 +59,12 @@ static struct occupancy_case {
     {"7.5 rounds to 256", 7, 5, {128, 32, 21761, 0, 0}, 2, 8, S},
     {"7.5, nothing shared", 7, 5, {64, 16, 0, 0, 0}, 16, 32, W | B},
     {"8.6 holds 48 warps", 8, 6, {512, 32, 0, 0, 0}, 3, 48, W},
+    {"within the launch bound", 9, 0, {256, 16, 0, 0, 0, 256}, 8, 64, W},
+    {"above the launch bound", 9, 0, {288, 16, 0, 0, 0, 256}, 0, 0, RIDGE_LIMIT_LAUNCH_BOUND},
+    {"a cluster of 16", 9, 0, {256, 16, 0, 0, 0, 0, 16}, 8, 64, W},
+    {"a cluster of 17", 9, 0, {256, 16, 0, 0, 0, 0, 17}, 0, 0, RIDGE_LIMIT_CLUSTER},
+    {"no clusters before 9.0", 8, 9, {256, 16, 0, 0, 0, 0, 2}, 0, 0, RIDGE_LIMIT_CLUSTER},
+    {"a cluster of one is none", 8, 9, {256, 16, 0, 0, 0, 0, 1}, 6, 48, W},
     {"everything unknown but threads", 9, 0, {128, 0, 0, 0, 0}, 16, 64, W},
     {"numbers at the end of int",
      9,
@@ -92,6 +98,8 @@ static struct bad_launch {
     {"negative registers", {128, -1, 0, 0, 0}, "-1 registers a thread"},
     {"negative shared", {128, 32, -4, 0, 0}, "-4 bytes of shared memory a block"},
     {"negative barriers", {128, 32, 0, INT_MIN, 0}, "barriers a block"},
+    {"negative launch bound", {128, 32, 0, 0, 0, -1}, "a launch bound of -1 threads"},
+    {"negative cluster", {128, 32, 0, 0, 0, 0, -2}, "-2 blocks a cluster"},
     {"negative carve-out", {128, 32, 0, 0, -1}, "-1 bytes of shared memory an SM"},
 };
 

@@ -9,8 +9,8 @@
  * - shared memory goes to a block in units of 128 bytes (256 on 7.x), with 1 KiB on top for the
  *   driver from 8.0 on.
  *
- * Launch bounds of the kernel (__launch_bounds__) are no part of this, nor of the driver's answer:
- * a block larger than they allow fails at launch whatever the occupancy. */
+ * Launch bounds of the kernel (__launch_bounds__) and the size of a cluster are no part of the
+ * driver's answer: a block or cluster larger than they allow fails at launch whatever fits. */
 #include "ridge/hardware.h"
 
 #include <assert.h>
@@ -87,6 +87,18 @@ static int limit_by_barriers(const ridge_arch *arch, const ridge_launch *launch)
     return arch->barriers_per_sm / launch->barriers;
 }
 
+static int limit_by_launch_bound(const ridge_launch *launch)
+{
+    return launch->launch_bound > 0 && launch->threads_per_block > launch->launch_bound ? 0
+                                                                                        : INT_MAX;
+}
+
+static int limit_by_cluster(const ridge_arch *arch, const ridge_launch *launch)
+{
+    return launch->cluster_blocks > 1 && launch->cluster_blocks > arch->cluster_blocks ? 0
+                                                                                       : INT_MAX;
+}
+
 static ridge_status check_launch(const ridge_launch *launch, ridge_error *err)
 {
     if (launch->threads_per_block < 1)
@@ -107,6 +119,12 @@ static ridge_status check_launch(const ridge_launch *launch, ridge_error *err)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "%d bytes of shared memory an SM, expected 0 or more",
                           launch->shared_per_sm_bytes);
+    if (launch->launch_bound < 0)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "a launch bound of %d threads, expected 0 or more", launch->launch_bound);
+    if (launch->cluster_blocks < 0)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "%d blocks a cluster, expected 0 or more", launch->cluster_blocks);
     return RIDGE_OK;
 }
 
@@ -127,11 +145,14 @@ ridge_status ridge_occupancy_of(const ridge_arch *arch, const ridge_launch *laun
     out->limit_registers = limit_by_registers(arch, launch);
     out->limit_shared = limit_by_shared(arch, launch);
     out->limit_barriers = limit_by_barriers(arch, launch);
+    out->limit_launch_bound = limit_by_launch_bound(launch);
+    out->limit_cluster = limit_by_cluster(arch, launch);
 
     blocks = smallest(out->limit_warps, out->limit_blocks);
     blocks = smallest(blocks, out->limit_registers);
     blocks = smallest(blocks, out->limit_shared);
     blocks = smallest(blocks, out->limit_barriers);
+    blocks = smallest(blocks, smallest(out->limit_launch_bound, out->limit_cluster));
     assert(blocks >= 0);
 
     out->blocks_per_sm = blocks;
@@ -141,7 +162,9 @@ ridge_status ridge_occupancy_of(const ridge_arch *arch, const ridge_launch *laun
                     (out->limit_blocks == blocks ? RIDGE_LIMIT_BLOCKS : 0u) |
                     (out->limit_registers == blocks ? RIDGE_LIMIT_REGISTERS : 0u) |
                     (out->limit_shared == blocks ? RIDGE_LIMIT_SHARED : 0u) |
-                    (out->limit_barriers == blocks ? RIDGE_LIMIT_BARRIERS : 0u);
+                    (out->limit_barriers == blocks ? RIDGE_LIMIT_BARRIERS : 0u) |
+                    (out->limit_launch_bound == blocks ? RIDGE_LIMIT_LAUNCH_BOUND : 0u) |
+                    (out->limit_cluster == blocks ? RIDGE_LIMIT_CLUSTER : 0u);
     return RIDGE_OK;
 }
 
