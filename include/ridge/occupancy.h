@@ -61,11 +61,28 @@ ridge_status ridge_occupancy_move_of(const ridge_arch *arch, const ridge_launch 
                                      ridge_resource resource, ridge_occupancy_move *out,
                                      ridge_error *err);
 
-/* The nearest block sizes, in whole warps, with which more warps are resident; 0: there is none.
- * Registers a thread and bytes a block stay as they are. */
+/* The move as a sentence without its subject and full stop, for a launch that has blocks_per_sm:
+ * "free 8,768 bytes (124,480 -> 115,712) and a second block fits; 8,767 less buys nothing".
+ * "" when the resource does not limit. Returns buffer; 160 bytes hold every sentence. */
+char *ridge_occupancy_move_text(const ridge_occupancy_move *move, int blocks_per_sm, char *buffer,
+                                size_t size);
+/* What is free to use: "107,968 bytes more are free: 1 block up to 232,448"; "" when nothing is. */
+char *ridge_occupancy_keep_text(const ridge_occupancy_move *move, int blocks_per_sm, char *buffer,
+                                size_t size);
+/* Why a launch with 0 blocks an SM fails: "288 threads a block, the launch bound is 256"; every
+ * reason. 400 bytes hold all. */
+char *ridge_occupancy_failure_text(const ridge_arch *arch, const ridge_launch *launch, char *buffer,
+                                   size_t size);
+/* "shared memory and registers": the bits of limiters; "nothing" for 0. 100 bytes hold all. */
+char *ridge_limiters_text(unsigned limiters, char *buffer, size_t size);
+
+/* Block sizes, in whole warps, with which more warps are resident: the nearest ones and, of those
+ * with the most warps, the one nearest to the present; 0: there is none. Registers a thread and
+ * bytes a block stay as they are. */
 typedef struct ridge_block_sizes {
     int smaller_threads, smaller_warps_per_sm;
     int larger_threads, larger_warps_per_sm;
+    int best_threads, best_warps_per_sm;
 } ridge_block_sizes;
 
 ridge_status ridge_block_sizes_of(const ridge_arch *arch, const ridge_launch *launch,
@@ -131,9 +148,9 @@ typedef struct ridge_tiling {
     int wave_blocks;               /* as of ridge_grid: what a block needs is taken as unchanged */
 } ridge_tiling;
 
-/* The usual tiles with their waves, the most useful first, the present one among them; of equal
- * ones that with more reuse. Fills at most capacity tiles, always with the present one, and returns
- * how many; 0 when a number is below 1. */
+/* The usual tiles with their waves, the most useful first: those that no other beats in both
+ * useful_frac and reuse, and the present one. Fills at most capacity tiles, always with the present
+ * one, and returns how many; 0 when a number is below 1. */
 size_t ridge_tiles_of(const ridge_tiling *tiling, ridge_tile *tiles, size_t capacity);
 
 /* -- bytes in flight --------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@ int cmd_completion(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_kernels(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
+int cmd_occupancy(int argc, char **argv);
 int cmd_redact(int argc, char **argv);
 int cmd_source(int argc, char **argv);
 

@@ -10,6 +10,8 @@
 #include "options.h"
 
 const struct command commands[] = {
+    {"occupancy", "Say how many blocks fit an SM and what the next one costs", cmd_occupancy,
+     GROUP_LIMIT, 0},
     {"diagnose", "Say which wall a kernel hits, why, and what to change", cmd_diagnose,
      GROUP_EXPLAIN, COMMAND_FILES},
     {"diff", "Compare two reports: did it help, did the wall move", cmd_diff, GROUP_EXPLAIN,

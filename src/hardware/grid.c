@@ -98,13 +98,35 @@ static void insert(ridge_tile *tiles, size_t *count, const ridge_tile *tile)
     tiles[at] = *tile;
 }
 
+/* Of tiles in order: those with more reuse than all before them, which are the ones that none beats
+ * in both, and the present one. */
+static size_t take_best(const ridge_tile *all, size_t all_count, ridge_tile *tiles, size_t capacity)
+{
+    double most_reuse = 0;
+    size_t count = 0;
+    bool has_present = false;
+
+    for (size_t i = 0; i < all_count; i++) {
+        const bool is_best = all[i].reuse > most_reuse;
+
+        if (!is_best && !all[i].is_current)
+            continue;
+        if (is_best)
+            most_reuse = all[i].reuse;
+        if (count + (has_present || all[i].is_current ? 0 : 1) >= capacity)
+            continue; /* the last place is the present one's */
+        tiles[count++] = all[i];
+        has_present = has_present || all[i].is_current;
+    }
+    return count;
+}
+
 size_t ridge_tiles_of(const ridge_tiling *tiling, ridge_tile *tiles, size_t capacity)
 {
     const int64_t area = (int64_t)tiling->tile_rows * tiling->tile_columns;
     ridge_tile all[USUAL_COUNT * USUAL_COUNT + 1];
     ridge_tile present, tile;
     size_t count = 0;
-    bool has_present = false;
 
     if (tiling->rows < 1 || tiling->columns < 1 || tiling->batch < 1 || tiling->wave_blocks < 1 ||
         tiling->tile_rows < 1 || tiling->tile_columns < 1 || tiling->tile_rows > MOST_EXTENT ||
@@ -120,13 +142,5 @@ size_t ridge_tiles_of(const ridge_tiling *tiling, ridge_tile *tiles, size_t capa
                 cut(tiling, usual[r], usual[c], &tile) && !tile.is_current)
                 insert(all, &count, &tile);
         }
-    if (count > capacity)
-        count = capacity;
-    for (size_t i = 0; i < count; i++) {
-        tiles[i] = all[i];
-        has_present = has_present || all[i].is_current;
-    }
-    if (!has_present && count > 0)
-        tiles[count - 1] = present;
-    return count;
+    return take_best(all, count, tiles, capacity);
 }

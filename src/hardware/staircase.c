@@ -189,23 +189,23 @@ ridge_status ridge_block_sizes_of(const ridge_arch *arch, const ridge_launch *la
     status = ridge_occupancy_of(arch, launch, &now, err);
     if (status != RIDGE_OK)
         return status;
-    for (warps = now.warps_per_block - 1; warps >= 1 && out->smaller_threads == 0; warps--) {
-        const ridge_occupancy then =
-            with(arch, launch, RIDGE_RESOURCE_THREADS, warps * WARP_THREADS);
+    for (warps = 1; warps <= arch->threads_per_block / WARP_THREADS; warps++) {
+        const int threads = warps * WARP_THREADS;
+        const int resident = with(arch, launch, RIDGE_RESOURCE_THREADS, threads).warps_per_sm;
 
-        if (then.warps_per_sm > now.warps_per_sm) {
-            out->smaller_threads = warps * WARP_THREADS;
-            out->smaller_warps_per_sm = then.warps_per_sm;
+        if (resident <= now.warps_per_sm)
+            continue;
+        if (warps < now.warps_per_block) {
+            out->smaller_threads = threads;
+            out->smaller_warps_per_sm = resident;
+        } else if (out->larger_threads == 0) {
+            out->larger_threads = threads;
+            out->larger_warps_per_sm = resident;
         }
-    }
-    for (warps = now.warps_per_block + 1;
-         warps <= arch->threads_per_block / WARP_THREADS && out->larger_threads == 0; warps++) {
-        const ridge_occupancy then =
-            with(arch, launch, RIDGE_RESOURCE_THREADS, warps * WARP_THREADS);
-
-        if (then.warps_per_sm > now.warps_per_sm) {
-            out->larger_threads = warps * WARP_THREADS;
-            out->larger_warps_per_sm = then.warps_per_sm;
+        if (resident > out->best_warps_per_sm ||
+            (resident == out->best_warps_per_sm && warps <= now.warps_per_block)) {
+            out->best_threads = threads;
+            out->best_warps_per_sm = resident;
         }
     }
     return RIDGE_OK;

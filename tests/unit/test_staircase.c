@@ -166,7 +166,7 @@ static void block_sizes_are_exact(void **state)
             const ridge_launch launch = random_launch(&seed, arch);
             const ridge_occupancy now = occupancy(arch, launch);
             ridge_block_sizes sizes;
-            int smaller = 0, larger = 0;
+            int smaller = 0, larger = 0, best = 0, most = 0;
 
             for (int threads = 32; threads <= 1024; threads += 32) {
                 const ridge_occupancy then =
@@ -178,10 +178,17 @@ static void block_sizes_are_exact(void **state)
                     smaller = threads;
                 if (then.warps_per_block > now.warps_per_block && larger == 0)
                     larger = threads;
+                if (then.warps_per_sm > most ||
+                    (then.warps_per_sm == most && then.warps_per_block <= now.warps_per_block)) {
+                    best = threads;
+                    most = then.warps_per_sm;
+                }
             }
             assert_int_equal(ridge_block_sizes_of(arch, &launch, &sizes, NULL), RIDGE_OK);
             assert_int_equal(sizes.smaller_threads, smaller);
             assert_int_equal(sizes.larger_threads, larger);
+            assert_int_equal(sizes.best_threads, best);
+            assert_int_equal(sizes.best_warps_per_sm, most);
         }
     (void)state;
 }

@@ -1,0 +1,1 @@
+ridge occupancy --gpu h100 -t 1024 -r 32

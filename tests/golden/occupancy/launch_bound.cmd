@@ -1,0 +1,1 @@
+ridge occupancy --gpu h200 -t 512 -r 64 --launch-bound 256

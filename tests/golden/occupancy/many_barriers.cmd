@@ -1,0 +1,1 @@
+ridge occupancy --gpu h200 -t 32 --barriers 17

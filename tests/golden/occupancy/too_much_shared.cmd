@@ -1,0 +1,1 @@
+ridge occupancy --gpu a100 -t 256 -r 64 -s 200KiB

@@ -1,0 +1,1 @@
+ridge occupancy --gpu 9.1 -t 32

@@ -1,0 +1,1 @@
+ridge occupancy --gpu h201 -t 32
