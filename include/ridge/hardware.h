@@ -41,6 +41,36 @@ typedef struct ridge_arch {
     size_t carveout_count;
 } ridge_arch;
 
+/* The numbers of a chip, in the order of ridge_chip. */
+typedef enum ridge_chip_field {
+    RIDGE_CHIP_SM_COUNT,
+    RIDGE_CHIP_SM_CLOCK,
+    RIDGE_CHIP_L2,
+    RIDGE_CHIP_DRAM,
+    RIDGE_CHIP_BANDWIDTH,
+    RIDGE_CHIP_FP64,
+    RIDGE_CHIP_FP32,
+    RIDGE_CHIP_FP64_TENSOR,
+    RIDGE_CHIP_TF32,
+    RIDGE_CHIP_FP16,
+    RIDGE_CHIP_BF16,
+    RIDGE_CHIP_FP8,
+    RIDGE_CHIP_INT8,
+    RIDGE_CHIP_FP4,
+    RIDGE_CHIP_BASE_CLOCK,
+    RIDGE_CHIP_TENSOR_CLOCK,
+    RIDGE_CHIP_BUS,
+    RIDGE_CHIP_FIELD_COUNT
+} ridge_chip_field;
+
+/* Where some numbers come from, or why they are unknown. */
+typedef struct ridge_chip_source {
+    unsigned fields; /* 1 << ridge_chip_field; 0 ends a list */
+    const char *text;
+} ridge_chip_source;
+
+enum { RIDGE_CHIP_SOURCES = 5, RIDGE_CHIP_UNKNOWNS = 3 };
+
 typedef struct ridge_chip {
     const char *id;   /* "h200": what --gpu takes */
     const char *name; /* "NVIDIA H200" as the driver reports it */
@@ -54,7 +84,14 @@ typedef struct ridge_chip {
     double fp64_flop_per_s, fp32_flop_per_s;
     double fp64_tensor_flop_per_s, tf32_flop_per_s, fp16_flop_per_s, bf16_flop_per_s;
     double fp8_flop_per_s, int8_op_per_s, fp4_flop_per_s;
-    const char *source; /* where the numbers come from, one line */
+    double base_clock_hz;
+    double tensor_clock_hz; /* at which the tensor peaks are quoted, where that is not the boost */
+    const char *dram_type;  /* "HBM3e"; NULL when unknown */
+    double dram_bus_bits;
+    /* See ridge_chip_source_of() and ridge_chip_unknown_of(). */
+    ridge_chip_source sources[RIDGE_CHIP_SOURCES];
+    ridge_chip_source unknowns[RIDGE_CHIP_UNKNOWNS];
+    const char *remark; /* what to know before using the numbers; NULL: nothing */
 } ridge_chip;
 
 size_t ridge_arch_count(void);
@@ -71,6 +108,24 @@ const ridge_chip *ridge_chip_find(const char *name);
 /* The chips whose id begins with a name, in the order of the table. Fills at most capacity and
  * returns how many there are in all. */
 size_t ridge_chips_beginning(const char *name, const ridge_chip **chips, size_t capacity);
+
+/* What a field is called and how its number is shown. */
+typedef struct ridge_chip_field_info {
+    const char *key;   /* the name in ridge_chip, and in JSON */
+    const char *title; /* "Memory bandwidth" */
+    int unit;          /* a ridge_unit of ridge/table.h */
+} ridge_chip_field_info;
+
+const ridge_chip_field_info *ridge_chip_field_at(ridge_chip_field field);
+/* NAN when unknown, for every field. */
+double ridge_chip_value(const ridge_chip *chip, ridge_chip_field field);
+void ridge_chip_set(ridge_chip *chip, ridge_chip_field field, double value);
+/* Where a known number comes from; NULL when it is unknown or that is not said. */
+const char *ridge_chip_source_of(const ridge_chip *chip, ridge_chip_field field);
+/* Why a number is unknown: "sources disagree: 48 or 96 MB"; NULL when it is known, "no source" when
+ * there is no other reason. */
+const char *ridge_chip_unknown_of(const ridge_chip *chip, ridge_chip_field field);
+
 /* A chip of which only the compute capability is known: its id is the arch's sm. */
 void ridge_chip_init(ridge_chip *chip, const ridge_arch *arch);
 
@@ -82,6 +137,20 @@ typedef struct ridge_chip_alias {
 
 size_t ridge_chip_alias_count(void);
 const ridge_chip_alias *ridge_chip_alias_at(size_t index);
+
+/* A chip of one's own, from a JSON file: its members are described in docs/formats/chip.md. What
+ * the file does not say is unknown, or that of the chip it names as "like". */
+typedef struct ridge_chip_file ridge_chip_file;
+
+/* *out is new, freed with ridge_chip_file_free(). RIDGE_ERR_IO; RIDGE_ERR_FORMAT with the member,
+ * what was found and what was expected. */
+ridge_status ridge_chip_file_read(const char *path, ridge_chip_file **out, ridge_error *err);
+/* The same of text in memory. */
+ridge_status ridge_chip_file_parse(const void *text, size_t size_bytes, ridge_chip_file **out,
+                                   ridge_error *err);
+/* Borrowed until the file is freed. */
+const ridge_chip *ridge_chip_file_chip(const ridge_chip_file *file);
+void ridge_chip_file_free(ridge_chip_file *file); /* NULL is allowed */
 
 /* What one launch asks for. */
 typedef struct ridge_launch {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * --gpu: the one place where a command learns which chip it is about. */
+ * --gpu and --gpu-file: the one place where a command learns which chip it is about. */
 #include <stdio.h>
 #include <string.h>
 
@@ -72,14 +72,33 @@ static int unknown_chip(const char *name)
         name);
 }
 
+bool cli_has_chip(const struct gpu_choice *gpu)
+{
+    return gpu->name != NULL || gpu->file != NULL;
+}
+
+static int open_file(struct gpu_choice *gpu)
+{
+    ridge_error err;
+
+    if (ridge_chip_file_read(gpu->file, &gpu->opened, &err) != RIDGE_OK)
+        return cli_fail(gpu->file, &err);
+    gpu->chip = ridge_chip_file_chip(gpu->opened);
+    return CLI_DONE;
+}
+
 int cli_find_chip(struct gpu_choice *gpu)
 {
     int major, minor;
     const ridge_arch *arch;
 
     gpu->chip = NULL;
-    if (gpu->name == NULL)
-        return cli_usage_error("which chip? --gpu NAME, see ridge gpus");
+    if (!cli_has_chip(gpu))
+        return cli_usage_error("which chip? --gpu NAME, see ridge gpus, or --gpu-file FILE");
+    if (gpu->name != NULL && gpu->file != NULL)
+        return cli_usage_error("--gpu and --gpu-file exclude each other");
+    if (gpu->file != NULL)
+        return open_file(gpu);
     gpu->chip = ridge_chip_find(gpu->name);
     if (gpu->chip != NULL)
         return CLI_DONE;
@@ -96,5 +115,7 @@ int cli_find_chip(struct gpu_choice *gpu)
 
 void cli_release_chip(struct gpu_choice *gpu)
 {
+    ridge_chip_file_free(gpu->opened);
+    gpu->opened = NULL;
     gpu->chip = NULL;
 }

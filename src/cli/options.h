@@ -222,23 +222,28 @@ int cli_status(int status);
 
 /* -- chips ------------------------------------------------------------------------------------- */
 
-/* Which chip a command is about: --gpu. Starts as zero. */
+/* Which chip a command is about: --gpu or --gpu-file. Starts as zero. */
 struct gpu_choice {
     const char *name;       /* as given; NULL: not */
+    const char *file;       /* the same */
     const ridge_chip *chip; /* set by cli_find_chip(), until cli_release_chip() */
     ridge_chip bare;        /* of a compute capability alone: no other number is known */
+    ridge_chip_file *opened;
 };
 #define OPT_GPU(gpu)                                                                               \
     OPT_WORDS(0, "gpu", &(gpu)->name, "NAME", cli_chip_ids(),                                      \
               "the chip: h200, a100, \"NVIDIA H200\" (ridge gpus lists them), or a compute "       \
-              "capability: 9.0, sm_90")
+              "capability: 9.0, sm_90"),                                                           \
+        OPT_STRING(0, "gpu-file", &(gpu)->file, "FILE",                                            \
+                   "a chip of one's own, see ridge help gpus")
 
 /* The ids of the chips, for completion; ends with NULL. */
 const char *const *cli_chip_ids(void);
 
-/* Sets gpu->chip. Returns 0, or an exit status after saying what is wrong: no --gpu, a name that
- * is no chip (with the nearest one) or several (with all of them). A command to which the chip is
- * optional asks for gpu->name first. */
+/* Sets gpu->chip. Returns 0, or an exit status after saying what is wrong: no chip given, a name
+ * that is none (with the nearest one) or several (with all of them), a file that cannot be read. A
+ * command to which the chip is optional calls it when cli_has_chip(). */
+bool cli_has_chip(const struct gpu_choice *gpu);
 int cli_find_chip(struct gpu_choice *gpu);
 /* Frees what cli_find_chip() opened, also after its failure. */
 void cli_release_chip(struct gpu_choice *gpu);

@@ -14,7 +14,6 @@
 #include "ridge/hardware.h"
 
 #include <math.h>
-#include <string.h>
 
 /* clang-format off */
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -28,6 +27,29 @@ static const int carve_100[] = {0, KIB(8), KIB(16), KIB(32), KIB(64), KIB(100)};
 static const int carve_164[] = {0, KIB(8), KIB(16), KIB(32), KIB(64), KIB(100), KIB(132), KIB(164)};
 static const int carve_228[] = {0, KIB(8), KIB(16), KIB(32), KIB(64), KIB(100), KIB(132), KIB(164),
                                 KIB(196), KIB(228)};
+
+/* Sets of fields for the sources. */
+enum {
+    SMS = 1 << RIDGE_CHIP_SM_COUNT,
+    CLOCK = 1 << RIDGE_CHIP_SM_CLOCK,
+    L2 = 1 << RIDGE_CHIP_L2,
+    DRAM = 1 << RIDGE_CHIP_DRAM,
+    BANDWIDTH = 1 << RIDGE_CHIP_BANDWIDTH,
+    FP64 = 1 << RIDGE_CHIP_FP64,
+    FP32 = 1 << RIDGE_CHIP_FP32,
+    FP64_TENSOR = 1 << RIDGE_CHIP_FP64_TENSOR,
+    TF32 = 1 << RIDGE_CHIP_TF32,
+    FP16 = 1 << RIDGE_CHIP_FP16,
+    BF16 = 1 << RIDGE_CHIP_BF16,
+    FP8 = 1 << RIDGE_CHIP_FP8,
+    INT8 = 1 << RIDGE_CHIP_INT8,
+    FP4 = 1 << RIDGE_CHIP_FP4,
+    BASE_CLOCK = 1 << RIDGE_CHIP_BASE_CLOCK,
+    TENSOR_CLOCK = 1 << RIDGE_CHIP_TENSOR_CLOCK,
+    BUS = 1 << RIDGE_CHIP_BUS,
+    PEAKS = FP64 | FP32 | FP64_TENSOR | TF32 | FP16 | BF16 | FP8 | INT8 | FP4,
+    ALL = (1 << RIDGE_CHIP_FIELD_COUNT) - 1,
+};
 
 enum { CC_70, CC_72, CC_75, CC_80, CC_86, CC_87, CC_88, CC_89, CC_90, CC_100, CC_103, CC_110,
        CC_120, CC_121 };
@@ -69,147 +91,227 @@ static const ridge_arch archs[] = {
     ARCH(12, 1, "Blackwell", 48, 24, 100,  99, 128, 1024, 24, carve_100),
 };
 
-/* id, name as the driver says it,
- * compute capability, SMs, boost clock, L2, memory, bandwidth,
- * fp64, fp32, fp64 tensor, tf32, fp16, bf16, fp8, int8, fp4: the order of ridge_chip. */
+/* id, name as the driver says it, compute capability,
+ * SMs, boost clock, L2, memory, bandwidth,
+ * fp64, fp32, fp64 tensor, tf32, fp16, bf16, fp8, int8, fp4,
+ * base clock, tensor clock, kind of memory, bus width,
+ * sources, why something is unknown, remark: the order of ridge_chip. */
 static const ridge_chip chips[] = {
-    {"v100-sxm", "Tesla V100-SXM2-16GB",
-     &archs[CC_70], 80, 1530e6, MIB(6), NAN, 897e9,
+    {"v100-sxm", "Tesla V100-SXM2-16GB", &archs[CC_70],
+     80, 1530e6, MIB(6), NAN, 897e9,
      7.8e12, 15.7e12, NAN, NAN, 125e12, NAN, NAN, NAN, NAN,
-     "peaks: pytorch-lightning throughput.py; rest: sysrqmts.com (SXM3 32 GB row)"},
-    {"v100-pcie", "Tesla V100-PCIE-16GB",
-     &archs[CC_70], 80, 1380e6, MIB(6), GIB(16), 897e9,
+     1290e6, NAN, "HBM2", 4096,
+     {{PEAKS, "pytorch-lightning throughput.py"}, {ALL, "sysrqmts.com (SXM3 32 GB row)"}},
+     {{DRAM, "16 and 32 GB exist"}}, "no bf16, tf32 and int8 in the tensor cores"},
+    {"v100-pcie", "Tesla V100-PCIE-16GB", &archs[CC_70],
+     80, 1380e6, MIB(6), GIB(16), 897e9,
      7e12, 14e12, NAN, NAN, 112e12, NAN, NAN, NAN, NAN,
-     "peaks: pytorch-lightning throughput.py; rest: sysrqmts.com"},
-    {"t4", "Tesla T4",
-     &archs[CC_75], 40, 1590e6, MIB(4), GIB(16), 320e9,
+     1245e6, NAN, "HBM2", 4096,
+     {{PEAKS, "pytorch-lightning throughput.py"}, {ALL, "sysrqmts.com"}},
+     {{0}}, "no bf16, tf32 and int8 in the tensor cores"},
+    {"t4", "Tesla T4", &archs[CC_75],
+     40, 1590e6, MIB(4), GIB(16), 320e9,
      0.254e12, 8.1e12, NAN, NAN, 65e12, NAN, NAN, 130e12, NAN,
-     "peaks: pytorch-lightning throughput.py; fp64 and rest: sysrqmts.com, topcpu.net; L2 as a"
-     " T4 reports it"},
-    {"a100-sxm-40", "NVIDIA A100-SXM4-40GB",
-     &archs[CC_80], 108, 1410e6, MIB(40), GIB(40), 1555e9,
+     585e6, NAN, "GDDR6", 256,
+     {{FP64, "sysrqmts.com, topcpu.net"},
+      {PEAKS, "pytorch-lightning throughput.py"},
+      {L2, "as a T4 reports it"},
+      {ALL, "sysrqmts.com, topcpu.net"}},
+     {{0}}, NULL},
+    {"a100-sxm-40", "NVIDIA A100-SXM4-40GB", &archs[CC_80],
+     108, 1410e6, MIB(40), GIB(40), 1555e9,
      9.7e12, 19.5e12, 19.5e12, 156e12, 312e12, 312e12, NAN, 624e12, NAN,
-     "peaks, bandwidth: TensorRT-LLM cluster_info.py; clock: chipsandcheese.com; rest: "
-     "sysrqmts.com (PCIe row, same die)"},
-    {"a100-sxm-80", "NVIDIA A100-SXM4-80GB",
-     &archs[CC_80], 108, 1410e6, MIB(40), GIB(80), 2039e9,
+     NAN, NAN, "HBM2", 5120,
+     {{PEAKS | BANDWIDTH, "TensorRT-LLM cluster_info.py"},
+      {CLOCK, "chipsandcheese.com"},
+      {ALL, "sysrqmts.com (PCIe row, same die)"}},
+     {{0}}, NULL},
+    {"a100-sxm-80", "NVIDIA A100-SXM4-80GB", &archs[CC_80],
+     108, 1410e6, MIB(40), GIB(80), 2039e9,
      9.7e12, 19.5e12, 19.5e12, 156e12, 312e12, 312e12, NAN, 624e12, NAN,
-     "peaks, bandwidth: TensorRT-LLM cluster_info.py; rest: hmc-tech.com"},
-    {"a100-pcie-40", "NVIDIA A100-PCIE-40GB",
-     &archs[CC_80], 108, 1410e6, MIB(40), GIB(40), 1555e9,
+     1270e6, NAN, "HBM2e", 5120,
+     {{PEAKS | BANDWIDTH, "TensorRT-LLM cluster_info.py"}, {ALL, "hmc-tech.com"}},
+     {{0}}, NULL},
+    {"a100-pcie-40", "NVIDIA A100-PCIE-40GB", &archs[CC_80],
+     108, 1410e6, MIB(40), GIB(40), 1555e9,
      9.7e12, 19.5e12, 19.5e12, 156e12, 312e12, 312e12, NAN, 624e12, NAN,
-     "peaks, bandwidth: TensorRT-LLM cluster_info.py; SMs, clock, L2: as an A100-PCIE-40GB "
-     "reports them"},
-    {"a100-pcie-80", "NVIDIA A100 80GB PCIe",
-     &archs[CC_80], 108, 1410e6, MIB(40), GIB(80), 1935e9,
+     765e6, NAN, "HBM2e", 5120,
+     {{PEAKS | BANDWIDTH, "TensorRT-LLM cluster_info.py"},
+      {SMS | CLOCK | L2, "as an A100-PCIE-40GB reports them"},
+      {ALL, "sysrqmts.com"}},
+     {{0}}, NULL},
+    {"a100-pcie-80", "NVIDIA A100 80GB PCIe", &archs[CC_80],
+     108, 1410e6, MIB(40), GIB(80), 1935e9,
      9.7e12, 19.5e12, 19.5e12, 156e12, 312e12, 312e12, NAN, 624e12, NAN,
-     "peaks, bandwidth: TensorRT-LLM cluster_info.py; rest: hmc-tech.com"},
-    {"a10", "NVIDIA A10",
-     &archs[CC_86], 72, 1695e6, MIB(6), GIB(24), 600e9,
+     NAN, NAN, "HBM2e", 5120,
+     {{PEAKS | BANDWIDTH, "TensorRT-LLM cluster_info.py"}, {ALL, "hmc-tech.com"}},
+     {{0}}, NULL},
+    {"a10", "NVIDIA A10", &archs[CC_86],
+     72, 1695e6, MIB(6), GIB(24), 600e9,
      0.976e12, 31.2e12, NAN, 62.5e12, 125e12, 125e12, NAN, 250e12, NAN,
-     "peaks, bandwidth: TensorRT-LLM cluster_info.py; rest: sysrqmts.com"},
-    {"a30", "NVIDIA A30",
-     &archs[CC_80], 56, 1440e6, MIB(24), GIB(24), 933e9,
+     885e6, NAN, "GDDR6", 384,
+     {{PEAKS | BANDWIDTH, "TensorRT-LLM cluster_info.py"}, {ALL, "sysrqmts.com"}},
+     {{0}}, NULL},
+    {"a30", "NVIDIA A30", &archs[CC_80],
+     56, 1440e6, MIB(24), GIB(24), 933e9,
      5.2e12, 10.3e12, 10.3e12, 82e12, 165e12, 165e12, NAN, 330e12, NAN,
-     "peaks, bandwidth: TensorRT-LLM cluster_info.py; fp64 tensor computed; rest: sysrqmts.com"},
-    {"a40", "NVIDIA A40",
-     &archs[CC_86], 84, 1740e6, MIB(6), GIB(48), 696e9,
+     930e6, NAN, "HBM2", 3072,
+     {{FP64_TENSOR, "computed: twice fp64"},
+      {PEAKS | BANDWIDTH, "TensorRT-LLM cluster_info.py"},
+      {ALL, "sysrqmts.com"}},
+     {{0}}, NULL},
+    {"a40", "NVIDIA A40", &archs[CC_86],
+     84, 1740e6, MIB(6), GIB(48), 696e9,
      0.585e12, 37.4e12, NAN, 74.8e12, 149.7e12, 149.7e12, NAN, 299.3e12, NAN,
-     "peaks: hmc-tech.com, TensorRT-LLM cluster_info.py; SMs, clock, L2: as an A40 reports "
-     "them"},
-    {"l4", "NVIDIA L4",
-     &archs[CC_89], 58, 2040e6, MIB(48), GIB(24), 300e9,
+     1305e6, NAN, "GDDR6", 384,
+     {{PEAKS, "hmc-tech.com, TensorRT-LLM cluster_info.py"},
+      {SMS | CLOCK | L2, "as an A40 reports them"},
+      {ALL, "topcpu.net"}},
+     {{0}}, NULL},
+    {"l4", "NVIDIA L4", &archs[CC_89],
+     58, 2040e6, MIB(48), GIB(24), 300e9,
      0.473e12, 30.3e12, NAN, 60e12, 120e12, 120e12, 242e12, 242e12, NAN,
-     "peaks, bandwidth: TensorRT-LLM cluster_info.py; SMs: 7,424 shaders / 128; rest: "
-     "fpsbench.com"},
-    {"l40s", "NVIDIA L40S",
-     &archs[CC_89], 142, 2520e6, NAN, GIB(48), 864e9,
+     795e6, NAN, "GDDR6", 192,
+     {{SMS, "fpsbench.com: 7,424 shaders / 128 (it prints 60)"},
+      {PEAKS | BANDWIDTH, "TensorRT-LLM cluster_info.py"},
+      {ALL, "fpsbench.com"}},
+     {{0}}, NULL},
+    {"l40s", "NVIDIA L40S", &archs[CC_89],
+     142, 2520e6, NAN, GIB(48), 864e9,
      NAN, 91.6e12, NAN, 183e12, 362e12, 362e12, 733e12, 733e12, NAN,
-     "peaks, bandwidth: TensorRT-LLM cluster_info.py; SMs, clock: technical.city; L2: sources "
-     "disagree"},
-    {"rtx3090", "NVIDIA GeForce RTX 3090",
-     &archs[CC_86], 82, 1695e6, MIB(6), GIB(24), 936e9,
+     1110e6, NAN, "GDDR6", 384,
+     {{SMS | CLOCK | BASE_CLOCK, "technical.city"},
+      {BUS, "topcpu.net (L40)"},
+      {ALL, "TensorRT-LLM cluster_info.py"}},
+     {{L2, "sources disagree: 48 or 96 MB"}}, NULL},
+    {"rtx3090", "NVIDIA GeForce RTX 3090", &archs[CC_86],
+     82, 1695e6, MIB(6), GIB(24), 936e9,
      NAN, 35.6e12, NAN, 35.6e12, 71.2e12, 71.2e12, NAN, NAN, NAN,
-     "Tom's Hardware table; tensor peaks computed, fp32 accumulation"},
-    {"rtx4090", "NVIDIA GeForce RTX 4090",
-     &archs[CC_89], 128, 2520e6, MIB(72), GIB(24), 1008e9,
+     NAN, NAN, "GDDR6X", 384,
+     {{TF32 | FP16 | BF16, "computed: SMs x clock x rate"}, {ALL, "Tom's Hardware table"}},
+     {{0}}, "tensor peaks with fp32 accumulation; with fp16 accumulation twice as much"},
+    {"rtx4090", "NVIDIA GeForce RTX 4090", &archs[CC_89],
+     128, 2520e6, MIB(72), GIB(24), 1008e9,
      1.29e12, 82.6e12, NAN, 82.6e12, 165.2e12, 165.2e12, 330.3e12, 660.6e12, NAN,
-     "hmc-tech.com, cputronic.com; tensor peaks with fp32 accumulation"},
-    {"rtx5090", "NVIDIA GeForce RTX 5090",
-     &archs[CC_120], 170, 2407e6, MIB(96), GIB(32), 1792e9,
+     2235e6, NAN, "GDDR6X", 384,
+     {{CLOCK | BASE_CLOCK, "cputronic.com"}, {ALL, "hmc-tech.com"}},
+     {{0}}, "tensor peaks with fp32 accumulation; with fp16 accumulation twice as much"},
+    {"rtx5090", "NVIDIA GeForce RTX 5090", &archs[CC_120],
+     170, 2407e6, MIB(96), GIB(32), 1792e9,
      1.637e12, 104.8e12, NAN, 104.8e12, 209.5e12, 209.5e12, 419e12, 838e12, 1676e12,
-     "fpsbench.com, Linux Format May 2025; tensor peaks computed, fp32 accumulation; fp4: hmc-"
-     "tech.com"},
-    {"rtxpro6000", "NVIDIA RTX PRO 6000 Blackwell Server Edition",
-     &archs[CC_120], 188, 2617e6, MIB(128), GIB(96), 1792e9,
+     2017e6, NAN, "GDDR7", 512,
+     {{TF32 | FP16 | BF16 | FP8 | INT8, "computed: SMs x clock x rate"},
+      {FP4, "hmc-tech.com"},
+      {ALL, "fpsbench.com, Linux Format May 2025"}},
+     {{0}}, "tensor peaks with fp32 accumulation"},
+    {"rtxpro6000", "NVIDIA RTX PRO 6000 Blackwell Server Edition", &archs[CC_120],
+     188, 2617e6, MIB(128), GIB(96), 1792e9,
      1.97e12, 125.95e12, NAN, 251.9e12, 503.8e12, 503.8e12, 1007.6e12, 1007.6e12, 2015e12,
-     "peaks, clock: hmc-tech.com; memory, L2: press; the three editions differ in sustained "
-     "clocks"},
-    {"h100-sxm", "NVIDIA H100 80GB HBM3",
-     &archs[CC_90], 132, 1980e6, MIB(50), GIB(80), 3350e9,
+     1590e6, NAN, "GDDR7", 512,
+     {{PEAKS | CLOCK, "hmc-tech.com"},
+      {BASE_CLOCK, "cputronic.com (Max-Q edition)"},
+      {ALL, "press"}},
+     {{0}}, "the three editions differ in sustained clocks"},
+    {"h100-sxm", "NVIDIA H100 80GB HBM3", &archs[CC_90],
+     132, 1980e6, MIB(50), GIB(80), 3350e9,
      33.5e12, 66.9e12, 66.9e12, 494.7e12, 989.4e12, 989.4e12, 1978.9e12, 1978.9e12, NAN,
-     "peaks, clock: glennklockwood.com; rest: NVIDIA's H100 table at hpctech.co.jp; tensor "
-     "peaks at 1830 MHz"},
-    {"h100-pcie", "NVIDIA H100 PCIe",
-     &archs[CC_90], 114, 1755e6, MIB(50), GIB(80), 2000e9,
+     NAN, 1830e6, "HBM3", 5120,
+     {{PEAKS | CLOCK | TENSOR_CLOCK, "glennklockwood.com"},
+      {ALL, "NVIDIA's H100 table at hpctech.co.jp"}},
+     {{0}}, "tensor peaks at the tensor clock, vector peaks at boost"},
+    {"h100-pcie", "NVIDIA H100 PCIe", &archs[CC_90],
+     114, 1755e6, MIB(50), GIB(80), 2000e9,
      26e12, 51e12, 51e12, 378e12, 756e12, 756e12, 1513e12, 1513e12, NAN,
-     "peaks, memory: NVIDIA's H100 table at hpctech.co.jp; SMs, clock, L2: as an H100 PCIe "
-     "reports them; tensor peaks at 1620 MHz"},
-    {"h100-nvl", "NVIDIA H100 NVL",
-     &archs[CC_90], 132, NAN, NAN, GIB(94), 3900e9,
+     1095e6, 1620e6, "HBM2e", 5120,
+     {{SMS | CLOCK | L2, "as an H100 PCIe reports them"},
+      {TENSOR_CLOCK, "computed from 756 TFLOP/s"},
+      {BASE_CLOCK, "cputronic.com"},
+      {ALL, "NVIDIA's H100 table at hpctech.co.jp"}},
+     {{0}}, "tensor peaks at the tensor clock, vector peaks at boost"},
+    {"h100-nvl", "NVIDIA H100 NVL", &archs[CC_90],
+     132, NAN, NAN, GIB(94), 3900e9,
      30e12, 60e12, 60e12, 417.5e12, 835.5e12, 835.5e12, 1670.5e12, 1670.5e12, NAN,
-     "SMs: gpu.blog; rest: NVIDIA data sheet, not re-read; tensor peaks are half of the sparse"
-     " figures"},
-    {"h200", "NVIDIA H200",
-     &archs[CC_90], 132, 1980e6, MIB(60), GIB(141), 4800e9,
+     NAN, NAN, "HBM3", 6144,
+     {{SMS | BUS, "gpu.blog"}, {ALL, "NVIDIA data sheet, not re-read"}},
+     {{0}}, "tensor peaks are half of the sparse figures"},
+    {"h200", "NVIDIA H200", &archs[CC_90],
+     132, 1980e6, MIB(60), GIB(141), 4800e9,
      33.5e12, 66.9e12, 66.9e12, 494.7e12, 989.4e12, 989.4e12, 1978.9e12, 1978.9e12, NAN,
-     "SMs, clock, L2: measured; bandwidth: TensorRT-LLM (memory clock and bus give 4814 GB/s);"
-     " peaks: as H100 SXM, tensor at 1830 MHz"},
-    {"h20", "NVIDIA H20",
-     &archs[CC_90], 78, NAN, NAN, GIB(96), 4000e9,
+     NAN, 1830e6, "HBM3e", 6016,
+     {{SMS | CLOCK | BUS | L2, "measured"},
+      {BANDWIDTH, "TensorRT-LLM (memory clock and bus give 4814 GB/s)"},
+      {PEAKS | TENSOR_CLOCK, "as H100 SXM, the same die"},
+      {ALL, "as the product is sold"}},
+     {{0}}, "tensor peaks at the tensor clock, vector peaks at boost"},
+    {"h20", "NVIDIA H20", &archs[CC_90],
+     78, NAN, NAN, GIB(96), 4000e9,
      1e12, 44e12, NAN, 74e12, 148e12, 148e12, 296e12, 296e12, NAN,
-     "SMs, fp64, fp32: press; peaks, bandwidth: TensorRT-LLM cluster_info.py; tensor rate is a"
-     " quarter of the H100's"},
-    {"h20-3e", "NVIDIA H20-3e",
-     &archs[CC_90], 0, NAN, NAN, GIB(141), NAN,
+     NAN, NAN, "HBM3", NAN,
+     {{SMS | FP64 | FP32 | DRAM, "press"}, {ALL, "TensorRT-LLM cluster_info.py and press"}},
+     {{0}}, "the tensor rate of an SM is a quarter of the H100's: no peak follows from 9.0"},
+    {"h20-3e", "NVIDIA H20-3e", &archs[CC_90],
+     0, NAN, NAN, GIB(141), NAN,
      NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN,
-     "memory: SGLang hardware lists; no sheet found"},
-    {"h800", "NVIDIA H800",
-     &archs[CC_90], 132, NAN, MIB(50), GIB(80), 3350e9,
+     NAN, NAN, "HBM3e", NAN,
+     {{DRAM, "SGLang hardware lists"}},
+     {{ALL, "no data sheet found"}}, NULL},
+    {"h800", "NVIDIA H800", &archs[CC_90],
+     132, NAN, MIB(50), GIB(80), 3350e9,
      1e12, 66.9e12, 1e12, 494.7e12, 989.4e12, 989.4e12, 1978.9e12, 1978.9e12, NAN,
-     "NVIDIA data sheet, not re-read: H100 SXM with NVLink and FP64 cut"},
-    {"gh200", "NVIDIA GH200 480GB",
-     &archs[CC_90], 132, 1980e6, NAN, GIB(96), 4000e9,
+     NAN, NAN, "HBM3", 5120,
+     {{ALL, "NVIDIA data sheet, not re-read"}},
+     {{0}}, "H100 SXM with NVLink and fp64 cut"},
+    {"gh200", "NVIDIA GH200 480GB", &archs[CC_90],
+     132, 1980e6, NAN, GIB(96), 4000e9,
      33.5e12, 66.9e12, 66.9e12, 494.7e12, 989.4e12, 989.4e12, 1978.9e12, 1978.9e12, NAN,
-     "NVIDIA data sheet, not re-read; the 144 GB variant differs"},
-    {"b100", "NVIDIA B100",
-     &archs[CC_100], 148, 1600e6, NAN, GIB(192), NAN,
+     NAN, 1830e6, "HBM3", 6144,
+     {{ALL, "NVIDIA data sheet, not re-read"}},
+     {{0}}, "the variant with 144 GB differs"},
+    {"b100", "NVIDIA B100", &archs[CC_100],
+     148, 1600e6, NAN, GIB(192), NAN,
      30.3e12, 60.6e12, 27.4e12, 875e12, 1750e12, 1750e12, 3500e12, 3500e12, 7000e12,
-     "hmc-tech.com; bandwidth: sources disagree (7.7 and 8 TB/s); tensor peaks at 1440 MHz"},
-    {"b200", "NVIDIA B200",
-     &archs[CC_100], 148, 1980e6, NAN, GIB(192), NAN,
+     NAN, 1440e6, "HBM3e", 8192,
+     {{ALL, "hmc-tech.com"}},
+     {{BANDWIDTH, "sources disagree: 7.7 or 8 TB/s"}},
+     "tensor peaks at the tensor clock, vector peaks at boost"},
+    {"b200", "NVIDIA B200", &archs[CC_100],
+     148, 1980e6, NAN, GIB(192), NAN,
      37e12, 75e12, 37e12, 1125e12, 2250e12, 2250e12, 4500e12, 4500e12, 9000e12,
-     "peaks: NVIDIA HGX table at fibermall.com; SMs, clock: hmc-tech.com; bandwidth, L2: "
-     "sources disagree"},
-    {"gb200", "NVIDIA GB200",
-     &archs[CC_100], 152, 2112e6, 135528448, GIB(192), 7936e9,
+     NAN, 1860e6, "HBM3e", 8192,
+     {{PEAKS, "NVIDIA's HGX table at fibermall.com"}, {ALL, "hmc-tech.com"}},
+     {{BANDWIDTH, "sources disagree: 7.7 or 8 TB/s"}, {L2, "sources disagree"}},
+     "tensor peaks at the tensor clock, vector peaks at boost"},
+    {"gb200", "NVIDIA GB200", &archs[CC_100],
+     152, 2112e6, 135528448, GIB(192), 7936e9,
      40e12, 80e12, 40e12, 1250e12, 2500e12, 2500e12, 5000e12, 5000e12, 10000e12,
-     "SMs, L2, bandwidth (memory clock and bus): as a GB200 reports them; peaks: "
-     "glennklockwood.com; clock: hmc-tech.com"},
-    {"b300", "NVIDIA B300",
-     &archs[CC_103], 0, NAN, NAN, GIB(288), 8000e9,
+     NAN, NAN, "HBM3e", 8192,
+     {{SMS | L2 | BANDWIDTH, "as a GB200 reports them"},
+      {PEAKS, "glennklockwood.com"},
+      {ALL, "hmc-tech.com"}},
+     {{0}}, "one GPU of the superchip"},
+    {"b300", "NVIDIA B300", &archs[CC_103],
+     0, NAN, NAN, GIB(288), 8000e9,
      1.25e12, 75e12, 1.25e12, 1125e12, 2250e12, 2250e12, 4500e12, NAN, 13125e12,
-     "peaks, memory: glennklockwood.com; SMs (148 or 160), int8: sources disagree"},
-    {"orin", "Orin",
-     &archs[CC_87], 16, 1300e6, MIB(4), GIB(64), 204.8e9,
+     NAN, NAN, "HBM3e", 8192,
+     {{BUS, "NVIDIA data sheet, not re-read"}, {ALL, "glennklockwood.com"}},
+     {{SMS, "sources disagree: 148 or 160"}, {INT8, "sources disagree"}},
+     "fp4: 13.1 here, 15 PFLOP/s in the press"},
+    {"orin", "Orin", &archs[CC_87],
+     16, 1300e6, MIB(4), GIB(64), 204.8e9,
      NAN, 5.3e12, NAN, NAN, NAN, NAN, NAN, 85e12, NAN,
-     "SMs, L2, peaks: Jetson AGX Orin brief (int8 is half of the sparse figure); clock, "
-     "memory: NVIDIA data sheet, not re-read"},
-    {"thor", "NVIDIA Thor",
-     &archs[CC_110], 20, 1575e6, MIB(32), GIB(128), 273e9,
+     NAN, NAN, "LPDDR5", 256,
+     {{INT8, "Jetson AGX Orin brief: half of the sparse figure"},
+      {SMS | L2 | PEAKS, "Jetson AGX Orin brief"},
+      {ALL, "NVIDIA data sheet, not re-read"}},
+     {{0}}, "the GPU alone, without the DLAs"},
+    {"thor", "NVIDIA Thor", &archs[CC_110],
+     20, 1575e6, MIB(32), GIB(128), 273e9,
      NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 1035e12,
-     "SMs, L2: developer forum readings; fp4: half of the sparse figure; clock, memory: NVIDIA"
-     " data sheet, not re-read"},
+     NAN, NAN, "LPDDR5X", 256,
+     {{SMS | L2, "developer forum readings"},
+      {FP4, "press: half of the sparse figure"},
+      {ALL, "NVIDIA data sheet, not re-read"}},
+     {{0}}, NULL},
 };
 /* clang-format on */
 
@@ -234,6 +336,8 @@ static const ridge_chip_alias aliases[] = {
     {"jetson thor*", "thor"},
     {"jetson agx thor*", "thor"},
     {"thor-t5000", "thor"},
+    {"orin-64", "orin"},
+    {"gh200-96", "gh200"},
 };
 
 size_t ridge_arch_count(void)
@@ -256,41 +360,6 @@ const ridge_arch *ridge_arch_find(int major, int minor)
     return NULL;
 }
 
-/* One or two digits; false for more or none. */
-static bool read_digits(const char **text, int *value)
-{
-    const char *const start = *text;
-
-    for (*value = 0; **text >= '0' && **text <= '9'; (*text)++) {
-        if (*text - start == 3)
-            return false;
-        *value = *value * 10 + (**text - '0');
-    }
-    return *text > start;
-}
-
-bool ridge_arch_parse(const char *text, int *major, int *minor)
-{
-    static const char *const prefixes[] = {"sm_", "compute_", "sm"};
-    size_t i = 0;
-    int digits;
-
-    if (read_digits(&text, major))
-        return *text++ == '.' && read_digits(&text, minor) && *text == '\0';
-    while (i < COUNT(prefixes) && strncmp(text, prefixes[i], strlen(prefixes[i])) != 0)
-        i++;
-    if (i == COUNT(prefixes))
-        return false;
-    text += strlen(prefixes[i]);
-    if (!read_digits(&text, &digits) || digits < 10)
-        return false;
-    if (*text == 'a' || *text == 'f') /* for one architecture or family alone */
-        text++;
-    *major = digits / 10;
-    *minor = digits % 10;
-    return *text == '\0';
-}
-
 size_t ridge_chip_count(void)
 {
     return COUNT(chips);
@@ -301,82 +370,6 @@ const ridge_chip *ridge_chip_at(size_t index)
     return index < COUNT(chips) ? &chips[index] : NULL;
 }
 
-/* The next character that counts in a name, in lower case; 0 at the end. */
-static char next_letter(const char **position)
-{
-    char letter;
-
-    while (**position == ' ' || **position == '-')
-        (*position)++;
-    if (**position == '\0')
-        return '\0';
-    letter = *(*position)++;
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
-static const char *without_vendor(const char *name)
-{
-    static const char vendor[] = "nvidia";
-    const char *rest = name;
-
-    for (size_t i = 0; vendor[i] != '\0'; i++)
-        if (next_letter(&rest) != vendor[i])
-            return name;
-    return rest;
-}
-
-/* Whether name, as a user or driver gave it, is pattern; '*' in the pattern takes the rest. */
-static bool is_name(const char *name, const char *pattern)
-{
-    char expected;
-
-    name = without_vendor(name);
-    pattern = without_vendor(pattern);
-    do {
-        expected = next_letter(&pattern);
-        if (expected == '*')
-            return true;
-        if (next_letter(&name) != expected)
-            return false;
-    } while (expected != '\0');
-    return true;
-}
-
-const ridge_chip *ridge_chip_find(const char *name)
-{
-    if (name == NULL)
-        return NULL;
-    for (size_t i = 0; i < COUNT(chips); i++)
-        if (is_name(name, chips[i].id) || is_name(name, chips[i].name))
-            return &chips[i];
-    for (size_t i = 0; i < COUNT(aliases); i++)
-        if (is_name(name, aliases[i].name))
-            return ridge_chip_find(aliases[i].id);
-    return NULL;
-}
-
-size_t ridge_chips_beginning(const char *name, const ridge_chip **begun, size_t capacity)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < COUNT(chips); i++) {
-        const char *id = chips[i].id;
-        const char *rest = without_vendor(name);
-        char letter = next_letter(&rest);
-
-        if (letter == '\0')
-            return 0;
-        while (letter != '\0' && next_letter(&id) == letter)
-            letter = next_letter(&rest);
-        if (letter != '\0')
-            continue;
-        if (count < capacity)
-            begun[count] = &chips[i];
-        count++;
-    }
-    return count;
-}
-
 size_t ridge_chip_alias_count(void)
 {
     return COUNT(aliases);
@@ -385,27 +378,4 @@ size_t ridge_chip_alias_count(void)
 const ridge_chip_alias *ridge_chip_alias_at(size_t index)
 {
     return index < COUNT(aliases) ? &aliases[index] : NULL;
-}
-
-void ridge_chip_init(ridge_chip *chip, const ridge_arch *arch)
-{
-    *chip = (ridge_chip){
-        .id = arch->sm,
-        .name = arch->sm,
-        .arch = arch,
-        .sm_clock_hz = NAN,
-        .l2_bytes = NAN,
-        .dram_bytes = NAN,
-        .dram_bytes_per_s = NAN,
-        .fp64_flop_per_s = NAN,
-        .fp32_flop_per_s = NAN,
-        .fp64_tensor_flop_per_s = NAN,
-        .tf32_flop_per_s = NAN,
-        .fp16_flop_per_s = NAN,
-        .bf16_flop_per_s = NAN,
-        .fp8_flop_per_s = NAN,
-        .int8_op_per_s = NAN,
-        .fp4_flop_per_s = NAN,
-        .source = "",
-    };
 }

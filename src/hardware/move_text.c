@@ -142,7 +142,10 @@ static void add_reason(const ridge_arch *arch, const ridge_launch *launch, ridge
         if (launch->shared_bytes > arch->shared_per_block_bytes)
             add(buffer, size, "the most is %s", count_text(arch->shared_per_block_bytes, b));
         else
-            add(buffer, size, "the carve-out is %s", count_text(launch->shared_per_sm_bytes, b));
+            add(buffer, size, "an SM has %s",
+                count_text(launch->shared_per_sm_bytes > 0 ? launch->shared_per_sm_bytes
+                                                           : arch->shared_per_sm_bytes,
+                           b));
         break;
     case RIDGE_LIMIT_BARRIERS:
         add(buffer, size, "%d named barriers a block, an SM has %d", launch->barriers,

@@ -4,9 +4,14 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "base/document.h"
 
 static struct naming {
     const char *asked;
@@ -63,26 +68,32 @@ static void finds_by_name(void **state)
     (void)state;
 }
 
+/* A number has a source, an unknown one a reason, and each is one line. */
+static void check_field(const ridge_chip *chip, ridge_chip_field field)
+{
+    const double value = ridge_chip_value(chip, field);
+    const char *const source = ridge_chip_source_of(chip, field);
+    const char *const reason = ridge_chip_unknown_of(chip, field);
+    const bool is_small = field == RIDGE_CHIP_SM_COUNT || field == RIDGE_CHIP_BUS;
+
+    assert_int_equal(isnan(value), reason != NULL);
+    if (isnan(value) != (source == NULL))
+        fail_msg("%s: %s has no source", chip->id, ridge_chip_field_at(field)->key);
+    assert_true(isnan(value) || value >= (is_small ? 1 : 1e6));
+    assert_null(strchr(source != NULL ? source : reason, '\n'));
+}
+
 static void every_chip_is_found_and_plausible(void **state)
 {
     assert_true(ridge_chip_count() >= 30);
     for (size_t i = 0; i < ridge_chip_count(); i++) {
         const ridge_chip *const chip = ridge_chip_at(i);
-        const double rates[] = {
-            chip->sm_clock_hz,           chip->l2_bytes,        chip->dram_bytes,
-            chip->dram_bytes_per_s,      chip->fp64_flop_per_s, chip->fp32_flop_per_s,
-            chip->tf32_flop_per_s,       chip->fp16_flop_per_s, chip->bf16_flop_per_s,
-            chip->fp8_flop_per_s,        chip->int8_op_per_s,   chip->fp4_flop_per_s,
-            chip->fp64_tensor_flop_per_s};
-
         assert_ptr_equal(ridge_chip_find(chip->id), chip);
         assert_ptr_equal(ridge_chip_find(chip->name), chip);
         assert_non_null(chip->arch);
-        assert_true(strlen(chip->source) > 0);
-        assert_null(strchr(chip->source, '\n'));
+        for (int field = 0; field < RIDGE_CHIP_FIELD_COUNT; field++)
+            check_field(chip, (ridge_chip_field)field);
         assert_true(chip->sm_count >= 0 && chip->sm_count <= 256);
-        for (size_t k = 0; k < sizeof rates / sizeof *rates; k++)
-            assert_true(isnan(rates[k]) || rates[k] >= 1e6);
         /* A vector unit gives 2 FLOP a cycle on 64 or 128 lanes of each SM; the H20 is cut. */
         if (chip->sm_count > 0 && !isnan(chip->fp32_flop_per_s) && !isnan(chip->sm_clock_hz)) {
             const double lanes = chip->fp32_flop_per_s / (2 * chip->sm_clock_hz * chip->sm_count);
@@ -199,6 +210,139 @@ static void h200_is_as_measured(void **state)
     (void)state;
 }
 
+/* -- the collection of data sheets that the table was made from ------------------------------ */
+
+/* What reports and devices say comes before data sheets: "ID KEY". */
+static bool is_measured(const char *id, const char *key)
+{
+    static const char *const measured[] = {"gb200 sm_count", "gb200 l2_bytes",
+                                           "gb200 dram_bytes_per_s"};
+    char name[96];
+
+    snprintf(name, sizeof name, "%s %s", id, key);
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+        if (strcmp(name, measured[i]) == 0)
+            return true;
+    return false;
+}
+
+static double number(const ridge_value *object, const char *key, double scale)
+{
+    return ridge_value_number(ridge_value_member(object, key)) * scale;
+}
+
+static void compare(const ridge_chip *chip, ridge_chip_field field, double expected)
+{
+    const char *const key = ridge_chip_field_at(field)->key;
+    const double found = ridge_chip_value(chip, field);
+
+    if (is_measured(chip->id, key))
+        return;
+    if (isnan(found) != isnan(expected) || fabs(found - expected) > 1e-9 * fabs(expected))
+        fail_msg("%s: %s is %g, the collection has %g", chip->id, key, found, expected);
+}
+
+static void compare_chip(const ridge_value *row)
+{
+    static const struct {
+        const char *key;
+        ridge_chip_field field;
+        double scale;
+    } numbers[] = {
+        {"sm_count", RIDGE_CHIP_SM_COUNT, 1},
+        {"boost_mhz", RIDGE_CHIP_SM_CLOCK, 1e6},
+        {"base_mhz", RIDGE_CHIP_BASE_CLOCK, 1e6},
+        {"tensor_boost_mhz", RIDGE_CHIP_TENSOR_CLOCK, 1e6},
+        {"mem_gb", RIDGE_CHIP_DRAM, 0x1p30},
+        {"mem_bus_bits", RIDGE_CHIP_BUS, 1},
+        {"mem_bw_gbs", RIDGE_CHIP_BANDWIDTH, 1e9},
+        {"l2_bytes", RIDGE_CHIP_L2, 1},
+    };
+    static const struct {
+        const char *key;
+        ridge_chip_field field;
+    } peaks[] = {{"fp64", RIDGE_CHIP_FP64}, {"fp64_tensor", RIDGE_CHIP_FP64_TENSOR},
+                 {"fp32", RIDGE_CHIP_FP32}, {"tf32", RIDGE_CHIP_TF32},
+                 {"fp16", RIDGE_CHIP_FP16}, {"bf16", RIDGE_CHIP_BF16},
+                 {"fp8", RIDGE_CHIP_FP8},   {"int8", RIDGE_CHIP_INT8},
+                 {"fp4", RIDGE_CHIP_FP4}};
+    const char *const id = ridge_value_text(ridge_value_member(row, "id"));
+    const ridge_chip *const chip = ridge_chip_find(id);
+    char capability[16];
+
+    if (chip == NULL)
+        fail_msg("no chip is called %s", id);
+    snprintf(capability, sizeof capability, "%d.%d", chip->arch->major, chip->arch->minor);
+    assert_string_equal(capability, ridge_value_text(ridge_value_member(row, "cc")));
+    assert_string_equal(chip->dram_type, ridge_value_text(ridge_value_member(row, "mem_type")));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        compare(chip, numbers[i].field, number(row, numbers[i].key, numbers[i].scale));
+    for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
+        compare(chip, peaks[i].field,
+                number(ridge_value_member(row, "peak_dense_tflops"), peaks[i].key, 1e12));
+}
+
+static void compare_arch(const char *name, const ridge_value *row)
+{
+    static const struct {
+        const char *key;
+        size_t offset;
+    } numbers[] = {{"max_warps_per_sm", offsetof(ridge_arch, warps_per_sm)},
+                   {"max_blocks_per_sm", offsetof(ridge_arch, blocks_per_sm)},
+                   {"smem_per_sm", offsetof(ridge_arch, shared_per_sm_bytes)},
+                   {"smem_per_block_optin", offsetof(ridge_arch, shared_per_block_bytes)},
+                   {"smem_reserved_per_block", offsetof(ridge_arch, shared_reserved_bytes)},
+                   {"smem_alloc_unit", offsetof(ridge_arch, shared_unit_bytes)},
+                   {"regs_per_sm", offsetof(ridge_arch, registers_per_sm)},
+                   {"reg_alloc_unit_per_warp", offsetof(ridge_arch, register_unit)},
+                   {"max_regs_per_thread", offsetof(ridge_arch, registers_per_thread)},
+                   {"subpartitions", offsetof(ridge_arch, schedulers_per_sm)},
+                   {"max_threads_per_block", offsetof(ridge_arch, threads_per_block)},
+                   {"barriers_per_sm", offsetof(ridge_arch, barriers_per_sm)},
+                   {"max_cluster_portable", offsetof(ridge_arch, portable_cluster)}};
+    const ridge_arch *arch;
+    int major, minor;
+
+    assert_true(ridge_arch_parse(name, &major, &minor));
+    arch = ridge_arch_find(major, minor);
+    assert_non_null(arch);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const int found = *(const int *)((const char *)arch + numbers[i].offset);
+        int64_t expected = 0; /* null: no such limit */
+
+        (void)ridge_value_integer(ridge_value_member(row, numbers[i].key), &expected);
+        if (found != expected)
+            fail_msg("%s: %s is %d, the collection has %d", name, numbers[i].key, found,
+                     (int)expected);
+    }
+}
+
+static void equals_the_collection(void **state)
+{
+    const char *const shared = getenv("RIDGE_SHARED");
+    ridge_document document;
+    const ridge_value *list, *row;
+    const void *at = NULL;
+    const char *key;
+    char path[1024];
+
+    snprintf(path, sizeof path, "%s/specs/gpus.json",
+             shared != NULL ? shared : RIDGE_SOURCE_DIR "/../shared");
+    if (ridge_document_open(path, &document, NULL) != RIDGE_OK)
+        skip();
+    list = ridge_value_member(document.root, "gpus");
+    assert_int_equal(ridge_value_count(list), 30);
+    assert_int_equal(ridge_chip_count(), 30);
+    for (size_t i = 0; i < ridge_value_count(list); i++)
+        compare_chip(ridge_value_at(list, i));
+    list = ridge_value_member(document.root, "compute_capabilities");
+    assert_int_equal(ridge_value_count(list), ridge_arch_count());
+    while ((row = ridge_value_next(list, &at, &key)) != NULL)
+        compare_arch(key, row);
+    ridge_document_release(&document);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +354,7 @@ int main(void)
         cmocka_unit_test(every_alias_is_of_a_chip),
         cmocka_unit_test(bare_chip_is_unknown),
         cmocka_unit_test(h200_is_as_measured),
+        cmocka_unit_test(equals_the_collection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

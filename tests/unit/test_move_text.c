@@ -91,7 +91,7 @@ static struct failure {
      9,
      0,
      {256, 32, 70000, 0, 65536},
-     "70,000 bytes of shared memory a block, the carve-out is 65,536"},
+     "70,000 bytes of shared memory a block, an SM has 65,536"},
     {"barriers", 12, 0, {256, 32, 0, 30}, "30 named barriers a block, an SM has 24"},
     {"launch bound", 9, 0, {288, 32, 0, 0, 0, 256}, "288 threads a block, the launch bound is 256"},
     {"no clusters",
