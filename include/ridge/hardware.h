@@ -126,6 +126,15 @@ const char *ridge_chip_source_of(const ridge_chip *chip, ridge_chip_field field)
  * there is no other reason. */
 const char *ridge_chip_unknown_of(const ridge_chip *chip, ridge_chip_field field);
 
+/* What follows from the numbers; NAN where one of them is unknown. */
+/* FLOP for each byte of device memory above which a peak is the bound: the ridge point. field is one
+ * of the peaks. */
+double ridge_chip_flop_per_byte(const ridge_chip *chip, ridge_chip_field field);
+/* Bytes of device memory an SM gets each cycle at the boost clock, all SMs loading. */
+double ridge_chip_dram_bytes_per_cycle(const ridge_chip *chip);
+/* Shared memory of all SMs: a wavefront of 128 bytes each cycle and SM at the boost clock. */
+double ridge_chip_shared_bytes_per_s(const ridge_chip *chip);
+
 /* A chip of which only the compute capability is known: its id is the arch's sm. */
 void ridge_chip_init(ridge_chip *chip, const ridge_arch *arch);
 

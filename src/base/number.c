@@ -120,6 +120,7 @@ static const struct scale {
     [RIDGE_UNIT_BYTES_PER_S] = {1000, {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"}},
     [RIDGE_UNIT_FLOP_PER_S] = {1000,
                                {"FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"}},
+    [RIDGE_UNIT_OP_PER_S] = {1000, {"OP/s", "kOP/s", "MOP/s", "GOP/s", "TOP/s", "POP/s"}},
     [RIDGE_UNIT_HZ] = {1000, {"Hz", "kHz", "MHz", "GHz", "THz"}},
 };
 
@@ -213,6 +214,7 @@ char *ridge_number_text(double value, ridge_unit unit, char *buffer, size_t size
     case RIDGE_UNIT_BYTES:
     case RIDGE_UNIT_BYTES_PER_S:
     case RIDGE_UNIT_FLOP_PER_S:
+    case RIDGE_UNIT_OP_PER_S:
     case RIDGE_UNIT_HZ:
         scaled_text(value, &scales[unit], buffer, size);
         break;

@@ -100,7 +100,8 @@ static bool take_carveout(const ridge_arch *arch, uint64_t given, int *out)
     if (given == 0)
         return true;
     for (i = 0; i < arch->carveout_count; i++)
-        if ((uint64_t)arch->carveouts_bytes[i] >= given) {
+        if ((uint64_t)arch->carveouts_bytes[i] >= given &&
+            arch->carveouts_bytes[i] <= arch->shared_per_sm_bytes) {
             *out = arch->carveouts_bytes[i];
             return true;
         }

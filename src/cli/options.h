@@ -230,12 +230,13 @@ struct gpu_choice {
     ridge_chip bare;        /* of a compute capability alone: no other number is known */
     ridge_chip_file *opened;
 };
+#define OPT_GPU_FILE(gpu)                                                                          \
+    OPT_STRING(0, "gpu-file", &(gpu)->file, "FILE", "a chip of one's own, see ridge help gpus")
 #define OPT_GPU(gpu)                                                                               \
     OPT_WORDS(0, "gpu", &(gpu)->name, "NAME", cli_chip_ids(),                                      \
               "the chip: h200, a100, \"NVIDIA H200\" (ridge gpus lists them), or a compute "       \
               "capability: 9.0, sm_90"),                                                           \
-        OPT_STRING(0, "gpu-file", &(gpu)->file, "FILE",                                            \
-                   "a chip of one's own, see ridge help gpus")
+        OPT_GPU_FILE(gpu)
 
 /* The ids of the chips, for completion; ends with NULL. */
 const char *const *cli_chip_ids(void);

@@ -27,7 +27,7 @@ static const struct field {
     [RIDGE_CHIP_FP16] = FIELD(fp16_flop_per_s, "fp16", RIDGE_UNIT_FLOP_PER_S),
     [RIDGE_CHIP_BF16] = FIELD(bf16_flop_per_s, "bf16", RIDGE_UNIT_FLOP_PER_S),
     [RIDGE_CHIP_FP8] = FIELD(fp8_flop_per_s, "fp8", RIDGE_UNIT_FLOP_PER_S),
-    [RIDGE_CHIP_INT8] = FIELD(int8_op_per_s, "int8", RIDGE_UNIT_FLOP_PER_S),
+    [RIDGE_CHIP_INT8] = FIELD(int8_op_per_s, "int8", RIDGE_UNIT_OP_PER_S),
     [RIDGE_CHIP_FP4] = FIELD(fp4_flop_per_s, "fp4", RIDGE_UNIT_FLOP_PER_S),
     [RIDGE_CHIP_BASE_CLOCK] = FIELD(base_clock_hz, "SM clock, base", RIDGE_UNIT_HZ),
     [RIDGE_CHIP_TENSOR_CLOCK] = FIELD(tensor_clock_hz, "SM clock, tensor peaks", RIDGE_UNIT_HZ),
@@ -79,6 +79,23 @@ const char *ridge_chip_unknown_of(const ridge_chip *chip, ridge_chip_field field
         return NULL;
     text = text_about(chip->unknowns, RIDGE_CHIP_UNKNOWNS, field);
     return text != NULL ? text : "no source";
+}
+
+double ridge_chip_flop_per_byte(const ridge_chip *chip, ridge_chip_field field)
+{
+    return ridge_chip_value(chip, field) / chip->dram_bytes_per_s;
+}
+
+double ridge_chip_dram_bytes_per_cycle(const ridge_chip *chip)
+{
+    return chip->dram_bytes_per_s /
+           (ridge_chip_value(chip, RIDGE_CHIP_SM_COUNT) * chip->sm_clock_hz);
+}
+
+double ridge_chip_shared_bytes_per_s(const ridge_chip *chip)
+{
+    return ridge_chip_value(chip, RIDGE_CHIP_SM_COUNT) * chip->arch->l1_wavefront_bytes *
+           chip->sm_clock_hz;
 }
 
 void ridge_chip_init(ridge_chip *chip, const ridge_arch *arch)

@@ -210,6 +210,34 @@ static void h200_is_as_measured(void **state)
     (void)state;
 }
 
+static void derived_numbers(void **state)
+{
+    const ridge_chip *const h200 = ridge_chip_find("h200");
+    const ridge_chip *const h20 = ridge_chip_find("h20");
+
+    assert_true(fabs(ridge_chip_flop_per_byte(h200, RIDGE_CHIP_BF16) - 206.125) < 1e-9);
+    assert_true(fabs(ridge_chip_dram_bytes_per_cycle(h200) - 18.3655) < 1e-4);
+    assert_true(fabs(ridge_chip_shared_bytes_per_s(h200) - 33.45408e12) < 1);
+    assert_true(ridge_chip_flop_per_byte(h20, RIDGE_CHIP_BF16) == 37);
+    assert_true(isnan(ridge_chip_flop_per_byte(h20, RIDGE_CHIP_FP4)));
+    assert_true(isnan(ridge_chip_dram_bytes_per_cycle(h20)));
+    assert_true(isnan(ridge_chip_shared_bytes_per_s(h20)));
+    (void)state;
+}
+
+static void says_why_unknown(void **state)
+{
+    const ridge_chip *const l40s = ridge_chip_find("l40s");
+
+    assert_string_equal(ridge_chip_unknown_of(l40s, RIDGE_CHIP_L2),
+                        "sources disagree: 48 or 96 MB");
+    assert_string_equal(ridge_chip_unknown_of(l40s, RIDGE_CHIP_FP4), "no source");
+    assert_null(ridge_chip_unknown_of(l40s, RIDGE_CHIP_BF16));
+    assert_null(ridge_chip_source_of(l40s, RIDGE_CHIP_L2));
+    assert_string_equal(ridge_chip_source_of(l40s, RIDGE_CHIP_SM_COUNT), "technical.city");
+    (void)state;
+}
+
 /* -- the collection of data sheets that the table was made from ------------------------------ */
 
 /* What reports and devices say comes before data sheets: "ID KEY". */
@@ -354,6 +382,8 @@ int main(void)
         cmocka_unit_test(every_alias_is_of_a_chip),
         cmocka_unit_test(bare_chip_is_unknown),
         cmocka_unit_test(h200_is_as_measured),
+        cmocka_unit_test(derived_numbers),
+        cmocka_unit_test(says_why_unknown),
         cmocka_unit_test(equals_the_collection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

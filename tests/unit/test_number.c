@@ -46,6 +46,7 @@ static struct shown {
     {"bytes: rounds into MiB", 1024 * 1023.9, RIDGE_UNIT_BYTES, "0.9999 MiB"},
     {"bytes: GiB", 1.5 * 1073741824, RIDGE_UNIT_BYTES, "1.500 GiB"},
     {"bytes/s", 4.8123e12, RIDGE_UNIT_BYTES_PER_S, "4.812 TB/s"},
+    {"op/s", 624e12, RIDGE_UNIT_OP_PER_S, "624.0 TOP/s"},
     {"flop/s", 989.5e12, RIDGE_UNIT_FLOP_PER_S, "989.5 TFLOP/s"},
     {"hz", 1.98e9, RIDGE_UNIT_HZ, "1.980 GHz"},
     {"fraction", 0.7415, RIDGE_UNIT_FRAC, "74.15 %"},

@@ -1,0 +1,1 @@
+ridge gpus a100

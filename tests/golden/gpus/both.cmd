@@ -1,0 +1,1 @@
+ridge gpus h200 --gpu-file chips/cut.json

@@ -1,0 +1,1 @@
+ridge gpus l40s

@@ -1,0 +1,1 @@
+ridge gpus --markdown a100-p

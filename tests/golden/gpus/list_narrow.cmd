@@ -1,0 +1,1 @@
+COLUMNS=60 ridge gpus h

@@ -1,0 +1,1 @@
+ridge gpus --gpu-file chips/none.json

@@ -1,0 +1,1 @@
+ridge gpus t4 --csv

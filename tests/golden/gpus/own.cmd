@@ -1,0 +1,1 @@
+ridge gpus --gpu-file chips/h20_lab.json

@@ -1,0 +1,1 @@
+ridge occupancy --gpu-file chips/misspelled.json -t 32
