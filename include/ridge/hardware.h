@@ -101,6 +101,19 @@ const ridge_arch *ridge_arch_find(int major, int minor);
 /* Reads "9.0", "sm_90", "sm_90a" or "compute_90"; false for anything else. */
 bool ridge_arch_parse(const char *text, int *major, int *minor);
 
+/* The limits of a compute capability as a list, and the range in which one may be set: within these
+ * every function here is defined. */
+typedef struct ridge_arch_limit_info {
+    const char *key; /* the name in ridge_arch, and in JSON */
+    int lowest, highest;
+} ridge_arch_limit_info;
+
+size_t ridge_arch_limit_count(void);
+/* index is below the count, here and in the next two. */
+const ridge_arch_limit_info *ridge_arch_limit_at(size_t index);
+int ridge_arch_limit(const ridge_arch *arch, size_t index);
+void ridge_arch_set_limit(ridge_arch *arch, size_t index, int value);
+
 size_t ridge_chip_count(void);
 const ridge_chip *ridge_chip_at(size_t index);
 /* By id, name or alias, ignoring case, spaces, '-' and an "NVIDIA " in front; NULL when unknown. */

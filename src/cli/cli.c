@@ -72,6 +72,16 @@ ridge_output *cli_open_whole(const struct cli_output *out)
     return ridge_output_create(stdout, RIDGE_COLUMNS_WHOLE, out->colour == 1);
 }
 
+void cli_labelled(ridge_output *output, int columns, const char *label, const char *text)
+{
+    char first[48];
+
+    if (text[0] == '\0')
+        return;
+    snprintf(first, sizeof(first), "  %-*s", columns - 2, label);
+    ridge_output_wrap(output, columns, first, text);
+}
+
 /* Some report of this run was cut or damaged: what was intact is printed, and the exit status says
  * so. */
 static bool read_damaged_report;

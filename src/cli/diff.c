@@ -16,14 +16,6 @@ enum { LABEL_COLUMNS = 11 };
 /* Runs of the same kernel differ by as much. */
 #define SAME_TIME 0.01
 
-static void write_labelled(ridge_output *output, const char *label, const char *text)
-{
-    char buffer[32];
-
-    snprintf(buffer, sizeof(buffer), "  %-*s", LABEL_COLUMNS - 2, label);
-    ridge_output_wrap(output, LABEL_COLUMNS, buffer, text);
-}
-
 /* "1.849 ms -> 485.0 us, 3.81 times as fast". */
 static void write_heading(const ridge_diff_pair *pair, ridge_format format, ridge_output *output)
 {
@@ -62,7 +54,7 @@ static void write_ids(ridge_output *output, const char *label, const char *const
         length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s", i > 0 ? ", " : "",
                                    ids[i]);
     if (count > 0)
-        write_labelled(output, label, text);
+        cli_labelled(output, LABEL_COLUMNS, label, text);
 }
 
 static void write_changes(const ridge_change *changes, size_t count, const char *title,
@@ -124,16 +116,16 @@ static void write_pair(const ridge_diff_pair *pair, ridge_format format, ridge_o
                             ridge_wall_name(pair->verdict_after.wall));
     if (is_unchanged(pair)) {
         for (i = 0; i < pair->note_count; i++)
-            write_labelled(output, i == 0 ? "note" : "", pair->notes[i]);
+            cli_labelled(output, LABEL_COLUMNS, i == 0 ? "note" : "", pair->notes[i]);
         return;
     }
-    write_labelled(output, "before", pair->verdict_before.sentence);
-    write_labelled(output, "after", pair->verdict_after.sentence);
+    cli_labelled(output, LABEL_COLUMNS, "before", pair->verdict_before.sentence);
+    cli_labelled(output, LABEL_COLUMNS, "after", pair->verdict_after.sentence);
     write_ids(output, "gone", pair->gone, pair->gone_count);
     write_ids(output, "new", pair->added, pair->added_count);
     write_ids(output, "left", pair->left, pair->left_count);
     for (i = 0; i < pair->note_count; i++)
-        write_labelled(output, i == 0 ? "note" : "", pair->notes[i]);
+        cli_labelled(output, LABEL_COLUMNS, i == 0 ? "note" : "", pair->notes[i]);
     write_changes(pair->metrics, pair->metric_count, "What the findings rest on", format, output);
     write_changes(pair->opcodes, pair->opcode_count, "Warp instructions", format, output);
     write_changes(pair->resources, pair->resource_count, "Resources", format, output);

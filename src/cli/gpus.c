@@ -153,14 +153,6 @@ static ridge_table *numbers_table(const ridge_chip *chip)
     return table;
 }
 
-static void write_labelled(ridge_output *output, const char *label, const char *text)
-{
-    char first[LABEL_COLUMNS + 1];
-
-    snprintf(first, sizeof(first), "  %-*s", LABEL_COLUMNS - 2, label);
-    ridge_output_wrap(output, LABEL_COLUMNS, first, text);
-}
-
 static void write_number(ridge_output *output, const char *label, double value, ridge_unit unit,
                          const char *rest)
 {
@@ -170,7 +162,7 @@ static void write_number(ridge_output *output, const char *label, double value, 
         return;
     snprintf(text, sizeof(text), "%s%s", ridge_number_text(value, unit, number, sizeof(number)),
              rest);
-    write_labelled(output, label, text);
+    cli_labelled(output, LABEL_COLUMNS, label, text);
 }
 
 static void write_derived(ridge_output *output, const ridge_chip *chip)
@@ -189,7 +181,7 @@ static void write_derived(ridge_output *output, const ridge_chip *chip)
         text, sizeof(text), "%s to %s bytes an SM keep device memory busy (600 to 800 cycles)",
         ridge_number_text(round(flight.needed_low_bytes), RIDGE_UNIT_COUNT, low, sizeof(low)),
         ridge_number_text(round(flight.needed_high_bytes), RIDGE_UNIT_COUNT, high, sizeof(high)));
-    write_labelled(output, "in flight", text);
+    cli_labelled(output, LABEL_COLUMNS, "in flight", text);
 }
 
 /* A number with its thousands apart; each in an expression needs a buffer of its own. */
@@ -215,7 +207,7 @@ static void write_arch(ridge_output *output, const ridge_arch *arch)
         snprintf(text + strlen(text), sizeof(text) - strlen(text),
                  ", clusters of %d (%d where a kernel asks for it)", arch->portable_cluster,
                  arch->cluster_blocks);
-    write_labelled(output, "an SM holds", text);
+    cli_labelled(output, LABEL_COLUMNS, "an SM holds", text);
     snprintf(text, sizeof(text), "%s bytes, %s a block", count_text(arch->shared_per_sm_bytes, a),
              count_text(arch->shared_per_block_bytes, b));
     if (arch->shared_reserved_bytes > 0)
@@ -228,7 +220,7 @@ static void write_arch(ridge_output *output, const ridge_arch *arch)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), " %d",
                  arch->carveouts_bytes[i] / 1024);
     snprintf(text + strlen(text), sizeof(text) - strlen(text), " KiB");
-    write_labelled(output, "its shared memory", text);
+    cli_labelled(output, LABEL_COLUMNS, "its shared memory", text);
 }
 
 static void write_aliases(ridge_output *output, const ridge_chip *chip)
@@ -244,7 +236,7 @@ static void write_aliases(ridge_output *output, const ridge_chip *chip)
                      text[0] != '\0' ? ", " : "", alias->name);
     }
     if (text[0] != '\0')
-        write_labelled(output, "also called", text);
+        cli_labelled(output, LABEL_COLUMNS, "also called", text);
 }
 
 static void write_chip(ridge_output *output, const ridge_chip *chip, bool is_bare)
@@ -259,7 +251,7 @@ static void write_chip(ridge_output *output, const ridge_chip *chip, bool is_bar
     ridge_output_text(output, "\n");
     write_aliases(output, chip);
     if (chip->remark != NULL)
-        write_labelled(output, "remark", chip->remark);
+        cli_labelled(output, LABEL_COLUMNS, "remark", chip->remark);
     write_arch(output, chip->arch);
     write_derived(output, chip);
     if (is_bare)
@@ -274,24 +266,13 @@ static void write_chip(ridge_output *output, const ridge_chip *chip, bool is_bar
 
 static void json_arch(ridge_json *json, const ridge_arch *arch)
 {
+    size_t i;
+
     ridge_json_begin_object(json, "arch");
     ridge_json_text(json, "family", arch->family);
     ridge_json_text(json, "sm", arch->sm);
-    ridge_json_integer(json, "warps_per_sm", arch->warps_per_sm);
-    ridge_json_integer(json, "blocks_per_sm", arch->blocks_per_sm);
-    ridge_json_integer(json, "threads_per_block", arch->threads_per_block);
-    ridge_json_integer(json, "schedulers_per_sm", arch->schedulers_per_sm);
-    ridge_json_integer(json, "registers_per_sm", arch->registers_per_sm);
-    ridge_json_integer(json, "register_unit", arch->register_unit);
-    ridge_json_integer(json, "registers_per_thread", arch->registers_per_thread);
-    ridge_json_integer(json, "shared_per_sm_bytes", arch->shared_per_sm_bytes);
-    ridge_json_integer(json, "shared_per_block_bytes", arch->shared_per_block_bytes);
-    ridge_json_integer(json, "shared_unit_bytes", arch->shared_unit_bytes);
-    ridge_json_integer(json, "shared_reserved_bytes", arch->shared_reserved_bytes);
-    ridge_json_integer(json, "barriers_per_sm", arch->barriers_per_sm);
-    ridge_json_integer(json, "cluster_blocks", arch->cluster_blocks);
-    ridge_json_integer(json, "portable_cluster", arch->portable_cluster);
-    ridge_json_integer(json, "l1_wavefront_bytes", arch->l1_wavefront_bytes);
+    for (i = 0; i < ridge_arch_limit_count(); i++)
+        ridge_json_integer(json, ridge_arch_limit_at(i)->key, ridge_arch_limit(arch, i));
     ridge_json_end_object(json);
 }
 

@@ -30,16 +30,6 @@ static const char *frac_text(double value, struct number *number)
     return ridge_number_text(value, RIDGE_UNIT_FRAC, number->text, sizeof(number->text));
 }
 
-static void write_labelled(ridge_output *output, const char *label, const char *text)
-{
-    char first[LABEL_COLUMNS + 1];
-
-    if (text[0] == '\0')
-        return;
-    snprintf(first, sizeof(first), "  %-*s", LABEL_COLUMNS - 2, label);
-    ridge_output_wrap(output, LABEL_COLUMNS, first, text);
-}
-
 static void write_answer(ridge_output *output, const struct occupancy_answer *answer)
 {
     const ridge_occupancy *const now = &answer->occupancy;
@@ -62,8 +52,8 @@ static void write_failure(ridge_output *output, const struct occupancy_answer *a
 
     ridge_output_styled(output, RIDGE_STYLE_STRONG, "No block fits: the launch fails");
     ridge_output_text(output, "\n");
-    write_labelled(
-        output, "why",
+    cli_labelled(
+        output, LABEL_COLUMNS, "why",
         ridge_occupancy_failure_text(answer->chip.arch, &answer->launch, reasons, sizeof(reasons)));
 }
 
@@ -88,7 +78,7 @@ static void write_launch(ridge_output *output, const struct occupancy_answer *an
                  launch->cluster_blocks);
     snprintf(text, sizeof(text), "%s (%d.%d): %s, %s bytes of shared memory%s", answer->chip.name,
              arch->major, arch->minor, registers, count_text(launch->shared_bytes, &number), rest);
-    write_labelled(output, "launch", text);
+    cli_labelled(output, LABEL_COLUMNS, "launch", text);
 }
 
 /* "shared memory 1, registers 2, ...": blocks that each limit alone would allow. */
@@ -111,7 +101,7 @@ static void write_limits(ridge_output *output, const struct occupancy_answer *an
             snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s %d",
                      text[0] != '\0' ? ", " : "", ridge_limiter_words(limits[i].limiter),
                      limits[i].blocks);
-    write_labelled(output, "blocks allowed", text);
+    cli_labelled(output, LABEL_COLUMNS, "blocks allowed", text);
 }
 
 static void write_moves(ridge_output *output, const struct occupancy_answer *answer)
@@ -130,8 +120,8 @@ static void write_moves(ridge_output *output, const struct occupancy_answer *ans
         ridge_occupancy_keep_text(&moves[i], blocks, keep, sizeof(keep));
         if (text[0] != '\0' && keep[0] != '\0')
             snprintf(text + strlen(text), sizeof(text) - strlen(text), ". %s", keep);
-        write_labelled(output, ridge_resource_words(moves[i].resource),
-                       text[0] != '\0' ? text : keep);
+        cli_labelled(output, LABEL_COLUMNS, ridge_resource_words(moves[i].resource),
+                     text[0] != '\0' ? text : keep);
     }
 }
 
@@ -156,7 +146,7 @@ static void write_block_sizes(ridge_output *output, const struct occupancy_answe
         add_size(text, sizeof(text), sizes.larger_threads, sizes.larger_warps_per_sm, "");
     if (sizes.best_threads > 0)
         add_size(text, sizeof(text), sizes.best_threads, sizes.best_warps_per_sm, ", the most");
-    write_labelled(output, "threads", text);
+    cli_labelled(output, LABEL_COLUMNS, "threads", text);
 }
 
 static void write_grid(ridge_output *output, const struct occupancy_answer *answer)
@@ -169,7 +159,7 @@ static void write_grid(ridge_output *output, const struct occupancy_answer *answ
     if (answer->grid_blocks == 0 || answer->occupancy.blocks_per_sm == 0)
         return;
     if (answer->chip.sm_count == 0) {
-        write_labelled(output, "grid", "n/a: how many SMs the chip has is not known");
+        cli_labelled(output, LABEL_COLUMNS, "grid", "n/a: how many SMs the chip has is not known");
         return;
     }
     snprintf(text, sizeof(text), "%s block%s, %s wave%s of %s",
@@ -190,7 +180,7 @@ static void write_grid(ridge_output *output, const struct occupancy_answer *answ
                  count_text((double)grid->last_blocks, &a), frac_text(grid->tail_frac, &b),
                  count_text((double)grid->fewer_blocks, &c),
                  count_text((double)grid->more_blocks, &d));
-    write_labelled(output, "grid", text);
+    cli_labelled(output, LABEL_COLUMNS, "grid", text);
     if (cluster > 1) {
         snprintf(
             text, sizeof(text),
@@ -199,7 +189,7 @@ static void write_grid(ridge_output *output, const struct occupancy_answer *answ
             cluster > answer->chip.arch->portable_cluster
                 ? ". More than 8 blocks need the attribute for non-portable sizes"
                 : "");
-        write_labelled(output, "clusters", text);
+        cli_labelled(output, LABEL_COLUMNS, "clusters", text);
     }
 }
 
@@ -214,10 +204,9 @@ static void write_in_flight(ridge_output *output, const struct occupancy_answer 
         return;
     if (isnan(flight->needed_high_bytes)) {
         if (asked)
-            write_labelled(
-                output, "in flight",
-                "n/a: the chip's bandwidth, clock or number of SMs is not known; --clock "
-                "sets the clock, a --gpu-file all");
+            cli_labelled(output, LABEL_COLUMNS, "in flight",
+                         "n/a: the chip's bandwidth, clock or number of SMs is not known; --clock "
+                         "sets the clock, a --gpu-file all");
         return;
     }
     snprintf(text, sizeof(text), "%s to %s bytes an SM keep device memory busy (600 to 800 cycles)",
@@ -242,7 +231,7 @@ static void write_in_flight(ridge_output *output, const struct occupancy_answer 
     else if (answer->loads > 0)
         snprintf(text + strlen(text), sizeof(text) - strlen(text),
                  "; with %d no occupancy is enough", answer->loads);
-    write_labelled(output, "in flight", text);
+    cli_labelled(output, LABEL_COLUMNS, "in flight", text);
 }
 
 void occupancy_write_text(ridge_output *output, const struct occupancy_answer *answer)

@@ -215,6 +215,8 @@ ridge_output *cli_open(const struct cli_output *out);
 /* The same for what is searched rather than read: in a pipe or a file, where no COLUMNS asks for a
  * width, cells of tables are whole. */
 ridge_output *cli_open_whole(const struct cli_output *out);
+/* "  label   text": the text filled behind so many columns; nothing for an empty text. */
+void cli_labelled(ridge_output *output, int columns, const char *label, const char *text);
 /* Ends the output. Returns status, or the exit status of a failure to write, after saying so. */
 int cli_close(ridge_output *output, int status);
 /* status, or 3 instead of 0 and 1 when a report of this run was damaged. */

@@ -81,6 +81,56 @@ const char *ridge_chip_unknown_of(const ridge_chip *chip, ridge_chip_field field
     return text != NULL ? text : "no source";
 }
 
+/* -- limits of a compute capability ------------------------------------------------------------ */
+
+static const struct limit {
+    ridge_arch_limit_info info;
+    size_t offset; /* of an int in ridge_arch */
+} limits[] = {
+#define LIMIT(name, lowest, highest)                                                               \
+    {                                                                                              \
+        {#name, lowest, highest}, offsetof(ridge_arch, name)                                       \
+    }
+    LIMIT(warps_per_sm, 1, 128),
+    LIMIT(blocks_per_sm, 1, 64),
+    LIMIT(threads_per_block, 32, 4096),
+    LIMIT(schedulers_per_sm, 1, 16),
+    LIMIT(registers_per_sm, 1024, 1 << 22),
+    LIMIT(register_unit, 1, 4096),
+    LIMIT(registers_per_thread, 1, 1024),
+    LIMIT(shared_per_sm_bytes, 0, 1 << 26),
+    LIMIT(shared_per_block_bytes, 0, 1 << 26),
+    LIMIT(shared_unit_bytes, 1, 4096),
+    LIMIT(shared_reserved_bytes, 0, 65536),
+    LIMIT(barriers_per_sm, 0, 1024),
+    LIMIT(cluster_blocks, 0, 64),
+    LIMIT(portable_cluster, 0, 64),
+    LIMIT(l1_wavefront_bytes, 1, 4096),
+#undef LIMIT
+};
+
+size_t ridge_arch_limit_count(void)
+{
+    return sizeof(limits) / sizeof(limits[0]);
+}
+
+const ridge_arch_limit_info *ridge_arch_limit_at(size_t index)
+{
+    return &limits[index].info;
+}
+
+int ridge_arch_limit(const ridge_arch *arch, size_t index)
+{
+    return *(const int *)((const char *)arch + limits[index].offset);
+}
+
+void ridge_arch_set_limit(ridge_arch *arch, size_t index, int value)
+{
+    *(int *)((char *)arch + limits[index].offset) = value;
+}
+
+/* -- what follows ------------------------------------------------------------------------------ */
+
 double ridge_chip_flop_per_byte(const ridge_chip *chip, ridge_chip_field field)
 {
     return ridge_chip_value(chip, field) / chip->dram_bytes_per_s;

@@ -4,7 +4,6 @@
  * is like; a member that is not known is refused, since a misspelled one would leave a number
  * unknown without a word. */
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/document.h"
@@ -42,35 +41,6 @@ static const struct spelling peaks[] = {
     {"fp4", RIDGE_CHIP_FP4, 1e12},
 };
 
-/* Limits of the compute capability that may be otherwise. The ranges keep every division and
- * product of the occupancy defined. */
-static const struct limit {
-    const char *key;
-    size_t offset; /* of an int in ridge_arch */
-    int lowest, highest;
-} limits[] = {
-#define LIMIT(name, lowest, highest)                                                               \
-    {                                                                                              \
-#name, offsetof(ridge_arch, name), lowest, highest                                         \
-    }
-    LIMIT(warps_per_sm, 1, 128),
-    LIMIT(blocks_per_sm, 1, 64),
-    LIMIT(threads_per_block, 32, 4096),
-    LIMIT(schedulers_per_sm, 1, 16),
-    LIMIT(registers_per_sm, 1024, 1 << 22),
-    LIMIT(register_unit, 1, 4096),
-    LIMIT(registers_per_thread, 1, 1024),
-    LIMIT(shared_per_sm_bytes, 0, 1 << 26),
-    LIMIT(shared_per_block_bytes, 0, 1 << 26),
-    LIMIT(shared_unit_bytes, 1, 4096),
-    LIMIT(shared_reserved_bytes, 0, 65536),
-    LIMIT(barriers_per_sm, 0, 1024),
-    LIMIT(cluster_blocks, 0, 64),
-    LIMIT(portable_cluster, 0, 64),
-    LIMIT(l1_wavefront_bytes, 1, 4096),
-#undef LIMIT
-};
-
 /* What is read by name, or only meant for people. */
 static const char *const other_members[] = {
     "schema",    "like",     "id",      "name",  "compute_capability", "cc",   "source",
@@ -104,8 +74,8 @@ static bool is_peak(const char *key)
 
 static bool is_limit(const char *key)
 {
-    for (size_t i = 0; i < COUNT(limits); i++)
-        if (strcmp(key, limits[i].key) == 0)
+    for (size_t i = 0; i < ridge_arch_limit_count(); i++)
+        if (strcmp(key, ridge_arch_limit_at(i)->key) == 0)
             return true;
     return strcmp(key, "family") == 0 || strcmp(key, "sm") == 0;
 }
@@ -182,13 +152,13 @@ static ridge_status read_limits(const ridge_value *root, ridge_arch *arch, ridge
     if (ridge_value_kind_of(object) != RIDGE_VALUE_OBJECT)
         return ridge_fail(err, RIDGE_ERR_FORMAT, "arch is no object");
     status = check_members(object, is_limit, "arch", err);
-    for (size_t i = 0; i < COUNT(limits) && status == RIDGE_OK; i++) {
-        int *const limit = (int *)((char *)arch + limits[i].offset);
-        int64_t value = *limit;
+    for (size_t i = 0; i < ridge_arch_limit_count() && status == RIDGE_OK; i++) {
+        const ridge_arch_limit_info *const limit = ridge_arch_limit_at(i);
+        int64_t value = ridge_arch_limit(arch, i);
 
-        status = ridge_value_get_integer(object, limits[i].key, limits[i].lowest, limits[i].highest,
-                                         &value, err);
-        *limit = (int)value;
+        status =
+            ridge_value_get_integer(object, limit->key, limit->lowest, limit->highest, &value, err);
+        ridge_arch_set_limit(arch, i, (int)value);
     }
     return status;
 }

@@ -70,7 +70,7 @@ enum { CC_70, CC_72, CC_75, CC_80, CC_86, CC_87, CC_88, CC_89, CC_90, CC_100, CC
     }
 
 /* 10.1 of CUDA 12 is 11.0 since CUDA 13. Barriers limit from 9.0 on: 64 measured on an H200 with
- * kernels of 0 to 16 named barriers. The largest register count of the header is 256, that of the
+ * kernels of 0 to 16 named barriers. Clusters of 16 were launched on 9.0. The largest register count of the header is 256, that of the
  * instruction set 255. */
 static const ridge_arch archs[] = {
     /*   cc     family       warps blocks shared KiB  unit reserve bar. carve-outs

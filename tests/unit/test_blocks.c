@@ -2,7 +2,7 @@
  *
  * Literal cases, and every answer an H200's driver gave to
  * cuOccupancyMaxActiveBlocksPerMultiprocessor where that recording is at hand. */
-#include "ridge/hardware.h"
+#include "ridge/occupancy.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -288,19 +288,57 @@ static void equals_the_driver(void **state)
     (void)state;
 }
 
+/* How many clusters a chip takes at a time depends on how many SMs each GPC has: the grid's wave is
+ * an upper bound, exact without clusters, and no size that was taken is refused. The recording
+ * holds 8 blocks an SM. */
+static void bounds_the_clusters(void **state)
+{
+    const ridge_arch *const arch = ridge_arch_find(9, 0);
+    const ridge_chip *const chip = ridge_chip_find("h200");
+    const gzFile recording = open_recording();
+    size_t answer_count = 0;
+    char line[512];
+    int size, clusters;
+
+    if (recording == NULL)
+        skip();
+    while (gzgets(recording, line, sizeof line) != NULL) {
+        ridge_launch launch = {.threads_per_block = 256};
+        ridge_occupancy occupancy;
+        ridge_grid grid;
+
+        if (sscanf(line, "CLU %*s %*s %d %d", &size, &clusters) != 2 || clusters < 0)
+            continue; /* -1: a size that the kernel itself does not allow */
+        launch.cluster_blocks = size;
+        assert_int_equal(ridge_occupancy_of(arch, &launch, &occupancy, NULL), RIDGE_OK);
+        assert_int_equal(occupancy.blocks_per_sm, 8);
+        assert_int_equal(ridge_grid_of((uint64_t)size, chip->sm_count, occupancy.blocks_per_sm,
+                                       size, &grid, NULL),
+                         RIDGE_OK);
+        assert_in_range(clusters, 1, grid.wave_blocks / (uint64_t)size);
+        if (size <= 2)
+            assert_int_equal((uint64_t)clusters * (uint64_t)size, grid.wave_blocks);
+        answer_count++;
+    }
+    gzclose(recording);
+    assert_int_equal(answer_count, 160);
+    (void)state;
+}
+
 #define CASES (sizeof cases / sizeof *cases)
 #define BAD (sizeof bad_launches / sizeof *bad_launches)
 #define STAIRS (sizeof stairs / sizeof *stairs)
 
 int main(void)
 {
-    static struct CMUnitTest tests[CASES + BAD + STAIRS + 4] = {
+    static struct CMUnitTest tests[CASES + BAD + STAIRS + 5] = {
         cmocka_unit_test(registers_of_the_staircase),
         cmocka_unit_test(staircase_agrees_with_occupancy),
         cmocka_unit_test(staircase_ends),
         cmocka_unit_test(equals_the_driver),
+        cmocka_unit_test(bounds_the_clusters),
     };
-    size_t count = 4;
+    size_t count = 5;
 
     for (size_t i = 0; i < CASES; i++)
         tests[count++] = (struct CMUnitTest){cases[i].name, occupancy, NULL, NULL, &cases[i]};
