@@ -100,7 +100,7 @@ typedef struct ridge_occupancy_row {
 
 /* Every row of the staircase over one resource, in ascending order and without gaps, from the
  * least of it (0 bytes, 1 register, 0 barriers, 1 thread) to the most that the chip takes. Block
- * sizes are a row for each number of warps. Fills at most capacity rows and returns how many there
+ * sizes that fit are a row for each number of warps. Fills at most capacity rows and returns how many there
  * are in all, at most RIDGE_OCCUPANCY_ROWS; 0 for a launch that ridge_occupancy_of() refuses. */
 enum { RIDGE_OCCUPANCY_ROWS = 128 };
 size_t ridge_occupancy_rows(const ridge_arch *arch, const ridge_launch *launch,

@@ -42,6 +42,12 @@ static void add_words(ridge_output *output, const char *const *words)
         ridge_output_format(output, "%s%s", i > 0 ? " " : "", words[i]);
 }
 
+/* What the argument of a command may be, when it is one of a list. */
+static const char *const *argument_words(const struct command *command)
+{
+    return (command->flags & COMMAND_CHIPS) != 0 ? cli_chip_ids() : cli_topic_ids();
+}
+
 /* The case of a command: first values of options, then the options themselves. */
 static void add_bash_case(const struct command *command, const char *usage_line,
                           const struct option *options, void *context)
@@ -69,9 +75,9 @@ static void add_bash_case(const struct command *command, const char *usage_line,
     ridge_output_text(output, "'");
     if ((command->flags & COMMAND_NAMES) != 0)
         ridge_output_text(output, "; [[ $current == -* ]] || words=$commands");
-    else if ((command->flags & COMMAND_TOPICS) != 0) {
+    else if ((command->flags & (COMMAND_TOPICS | COMMAND_CHIPS)) != 0) {
         ridge_output_text(output, "; [[ $current == -* ]] || words='");
-        add_words(output, cli_topic_ids());
+        add_words(output, argument_words(command));
         ridge_output_text(output, "'");
     } else if ((command->flags & COMMAND_FILES) != 0)
         ridge_output_text(output, "; [[ $current == -* ]] || return");
@@ -181,9 +187,11 @@ static void add_zsh_case(const struct command *command, const char *usage_line,
         ridge_output_text(output, "            '*:command:(");
         add_command_names(output);
         ridge_output_text(output, ")'\n");
-    } else if ((command->flags & COMMAND_TOPICS) != 0) {
-        ridge_output_text(output, "            ':finding:(");
-        add_words(output, cli_topic_ids());
+    } else if ((command->flags & (COMMAND_TOPICS | COMMAND_CHIPS)) != 0) {
+        ridge_output_text(output, (command->flags & COMMAND_CHIPS) != 0
+                                      ? "            ':chip:("
+                                      : "            ':finding:(");
+        add_words(output, argument_words(command));
         ridge_output_text(output, ")'\n");
     } else if ((command->flags & COMMAND_FILES) != 0) {
         ridge_output_text(output, "            '*:report:_files'\n");

@@ -12,7 +12,8 @@
 const struct command commands[] = {
     {"occupancy", "Say how many blocks fit an SM and what the next one costs", cmd_occupancy,
      GROUP_LIMIT, 0},
-    {"gpus", "List the chips, or every number of one with its source", cmd_gpus, GROUP_LIMIT, 0},
+    {"gpus", "List the chips, or every number of one with its source", cmd_gpus, GROUP_LIMIT,
+     COMMAND_CHIPS},
     {"diagnose", "Say which wall a kernel hits, why, and what to change", cmd_diagnose,
      GROUP_EXPLAIN, COMMAND_FILES},
     {"diff", "Compare two reports: did it help, did the wall move", cmd_diff, GROUP_EXPLAIN,

@@ -4,6 +4,7 @@
  * divides, and whether enough bytes are in flight. Reads the command line and asks the library;
  * nothing about the hardware is decided here. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ enum {
     LARGEST_TILE = 1 << 20,
     LARGEST_LOADS = 1 << 16,
     LARGEST_WIDTH = 1 << 20, /* a bulk copy brings whole tiles */
+    LARGEST_MHZ = 100000,
     NAMED_BARRIERS = 16,
     DEFAULT_WIDTH = 16,
 };
@@ -28,7 +30,7 @@ struct request {
     size_t threads, registers, barriers, cluster, launch_bound, loads, width;
     uint64_t shared_bytes, carveout_bytes;
     const char *grid, *problem, *tile;
-    double clock_mhz; /* 0: the chip's */
+    double clock_mhz; /* NAN: the chip's */
     int table;        /* index into table_choices; -1: none */
 };
 
@@ -186,7 +188,10 @@ static int ask(const struct request *request, struct occupancy_answer *answer)
     ridge_error err;
 
     answer->chip = *request->gpu.chip;
-    if (request->clock_mhz > 0)
+    if (!isnan(request->clock_mhz) &&
+        !(request->clock_mhz >= 1 && request->clock_mhz <= LARGEST_MHZ))
+        return cli_usage_error("--clock %g, expected 1 to %d MHz", request->clock_mhz, LARGEST_MHZ);
+    if (!isnan(request->clock_mhz))
         answer->chip.sm_clock_hz = request->clock_mhz * 1e6;
     if (!take_launch(request, answer->chip.arch, &answer->launch) || !take_grid(request, answer) ||
         !take_count("loads", request->loads, 1, LARGEST_LOADS, &answer->loads) ||
@@ -248,6 +253,7 @@ int cmd_occupancy(int argc, char **argv)
                               .launch_bound = OPTION_UNSET,
                               .loads = OPTION_UNSET,
                               .width = OPTION_UNSET,
+                              .clock_mhz = NAN,
                               .table = -1};
     struct occupancy_answer answer = {0};
     const struct option options[] = {

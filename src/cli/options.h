@@ -166,6 +166,7 @@ enum command_flags {
     COMMAND_GPU = 1 << 1,    /* needs a GPU */
     COMMAND_NAMES = 1 << 2,  /* takes names of commands */
     COMMAND_TOPICS = 1 << 3, /* takes identifiers of findings */
+    COMMAND_CHIPS = 1 << 4,  /* takes names of chips */
 };
 
 struct command {

@@ -45,7 +45,7 @@
 #define DRAM_TARGET_PCT 92.0       /* what a good copy reaches on an H200 */
 #define RESIDENT_FRAC 0.50         /* of the warps that fit: fewer mean that blocks end sooner */
 #define IDLE_FRAC 0.50 /* a range whose SMs have work for less of the time waits for launches */
-#define LATENCY_CYCLES 700.0 /* of device memory: 600 to 800 measured */
+#define LATENCY_CYCLES ((RIDGE_LATENCY_CYCLES_LOW + RIDGE_LATENCY_CYCLES_HIGH) / 2)
 
 /* -- facts ------------------------------------------------------------------------------------- */
 

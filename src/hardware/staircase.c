@@ -215,7 +215,8 @@ ridge_status ridge_block_sizes_of(const ridge_arch *arch, const ridge_launch *la
 
 static bool same_row(const ridge_occupancy *a, const ridge_occupancy *b)
 {
-    return a->blocks_per_sm == b->blocks_per_sm && a->warps_per_block == b->warps_per_block;
+    return a->blocks_per_sm == b->blocks_per_sm &&
+           (a->blocks_per_sm == 0 || a->warps_per_block == b->warps_per_block);
 }
 
 /* The most of a resource, from low on, with the same blocks and warps as at low. */

@@ -1,0 +1,1 @@
+ridge occupancy --gpu h200 -t 256 -r 168 --table threads
