@@ -29,7 +29,8 @@ extern "C" {
 /* clang-format off */
 #define RIDGE_ELEMENT_LIST(X)                                                                      \
     X(F64, "f64", 64) X(F32, "f32", 32) X(TF32, "tf32", 32) X(F16, "f16", 16)                      \
-    X(BF16, "bf16", 16) X(FP8, "fp8", 8) X(INT8, "int8", 8) X(INT4, "int4", 4) X(FP4, "fp4", 4)
+    X(BF16, "bf16", 16) X(FP8, "fp8", 8) X(INT8, "int8", 8) X(INT4, "int4", 4) X(FP4, "fp4", 4)    \
+    X(INT32, "int32", 32)
 /* clang-format on */
 
 typedef enum ridge_element {
@@ -61,8 +62,10 @@ typedef enum ridge_peak {
         RIDGE_PEAK_COUNT
 } ridge_peak;
 
-const char *ridge_peak_name(ridge_peak peak);
-/* The tensor unit that multiplies elements of this type (f32: the fp32 unit, no TF32). */
+const char *ridge_peak_name(ridge_peak peak);            /* "bf16 tensor" */
+bool ridge_peak_find(const char *name, ridge_peak *out); /* false when unknown */
+/* The tensor unit that multiplies elements of this type. f32: the fp32 unit, no TF32; int4: the
+ * int8 rate, as Hopper and later have none of their own; int32: NONE. */
 ridge_peak ridge_peak_of_element(ridge_element element);
 
 /* What time is held against: of a chip as sold, or as measured on a machine. */
@@ -93,12 +96,13 @@ typedef enum ridge_bound_by {
     RIDGE_BOUND_BY_NOTHING, /* no bytes and no operations, or no roof is known for them */
     RIDGE_BOUND_BY_MEMORY,
     RIDGE_BOUND_BY_COMPUTE,
+    RIDGE_BOUND_BY_LAUNCH, /* less work than an empty kernel takes to start and end */
 } ridge_bound_by;
 
 typedef struct ridge_bound {
     double memory_s;            /* bytes / bandwidth; NAN: unknown */
     double compute_s;           /* flop_count / peak; NAN: unknown */
-    double time_s;              /* the larger: no kernel is faster */
+    double time_s;              /* the larger, and at least launch_s: no kernel is faster */
     double flop_per_byte;       /* intensity of the work; INFINITY without bytes */
     double ridge_flop_per_byte; /* where the two roofs meet: peak / bandwidth */
     ridge_bound_by by;
