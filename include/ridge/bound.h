@@ -40,6 +40,9 @@ typedef enum ridge_element {
         RIDGE_ELEMENT_COUNT
 } ridge_element;
 
+/* " f64 f32 ...", for messages. */
+#define RIDGE_ELEMENT_WORD(name, text, bits) " " text
+#define RIDGE_ELEMENT_NAMES RIDGE_ELEMENT_LIST(RIDGE_ELEMENT_WORD)
 const char *ridge_element_name(ridge_element element); /* "bf16" */
 double ridge_element_bytes(ridge_element element);     /* 2; 0.5 for int4 */
 /* By name, also "fp16", "half", "float", "fp32", "double", "e4m3", "i8", ...; false when unknown. */
@@ -119,6 +122,7 @@ typedef struct ridge_parameter {
     const char *name;
     const char *help;     /* "rows of a and of the result" */
     double default_value; /* NAN: must be given */
+    double least, most;   /* of its values, which are whole numbers */
 } ridge_parameter;
 
 typedef struct ridge_operation {
@@ -132,6 +136,8 @@ typedef struct ridge_operation {
 size_t ridge_operation_count(void);
 const ridge_operation *ridge_operation_at(size_t index);
 const ridge_operation *ridge_operation_find(const char *name); /* NULL when unknown */
+/* The index of a parameter by name; false when the operation has none. */
+bool ridge_operation_parameter(const ridge_operation *operation, const char *name, size_t *index);
 
 /* The least work. values[i] belongs to parameters[i]; NAN takes the default. element is that of
  * the tensors. Fills at most RIDGE_OPERATION_WORKS kernels: one for most operations, five for the
@@ -141,6 +147,21 @@ ridge_status ridge_operation_work(const ridge_operation *operation,
                                   const double values[RIDGE_OPERATION_PARAMETERS],
                                   ridge_element element, ridge_work works[RIDGE_OPERATION_WORKS],
                                   size_t *work_count, ridge_error *err);
+
+/* Values of one parameter, as typed: "m=8192", "m=1,16,64", "m=1:8192:x2", "m=1:64:+8". A number
+ * may end in k, M, G (thousands) or Ki, Mi, Gi (1024). */
+enum { RIDGE_SWEEP_VALUES = 64 };
+
+typedef struct ridge_sweep {
+    size_t parameter; /* index into the operation's parameters */
+    double values[RIDGE_SWEEP_VALUES];
+    size_t count; /* 1 or more */
+} ridge_sweep;
+
+/* text need not be terminated. RIDGE_ERR_INVALID_ARGUMENT: no such parameter, no number, too many;
+ * whether the values suit the operation, ridge_operation_work() says. */
+ridge_status ridge_sweep_parse(const ridge_operation *operation, const char *text, size_t length,
+                               ridge_sweep *out, ridge_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,8 @@
 
 #include "ridge/diagnose.h"
 
-/* Bytes and FLOP by hand: each input read once, each output written once. */
+/* Bytes and FLOP by hand: each input read once, each output written once; of attention also the log
+ * of each row's sum, in float. */
 static struct good_case {
     const char *name; /* the workload */
     double bytes, flop_count;
@@ -15,10 +16,17 @@ static struct good_case {
     {"softmax:1024x1000:f32", 2 * 1024.0 * 1000 * 4, 5 * 1024.0 * 1000},
     {"transpose:4096x2048:f64", 2 * 4096.0 * 2048 * 8, 0},
     {"copy:1048576:f32", 2 * 1048576.0 * 4, 0},
-    {"reduce:1048576:i8", 1048576, 1048576},
+    {"reduce:1048576:i8", 1048576 + 1, 1048576},
+    {"reduce:elements=1Mi,results=1Ki:i8", 1048576 + 1024, 1048576},
+    {"rms_norm:rows=8192,columns=4096:bf16", 2 * 8192.0 * 4096 * 2 + 4096 * 2, 4 * 8192.0 * 4096},
+    {"kda_backward/A:tokens=16,heads=1:bf16", 54336, 1736704},
+    {"kda_backward:tokens=16,heads=1:bf16", 316992, 4980736},
+    {"int4_gemm:m=1,n=8192,k=8192:bf16", 8192.0 * 8192 / 2 + 8192 * 64 * 2 + 2 * 8192 * 2,
+     2 * 8192.0 * 8192},
     {"gemm:8192x6144x4096:bf16", (8192.0 * 4096 + 4096.0 * 6144 + 8192.0 * 6144) * 2,
      2 * 8192.0 * 6144 * 4096},
-    {"attention:2x1024x16x128:fp8", 4 * 2.0 * 1024 * 16 * 128, 4 * 2.0 * 1024 * 1024 * 16 * 128},
+    {"attention:2x1024x16x128:fp8", 4 * 2.0 * 1024 * 16 * 128 + 4 * 2 * 1024 * 16,
+     4 * 2.0 * 1024 * 1024 * 16 * 128},
     {"gemm:1X1X1:half", 6, 2},
     {"copy:1:fp64", 16, 0},
     {"copy:1:fp32", 8, 0},
@@ -51,7 +59,7 @@ static struct bad_case {
     {"rms_norm", "is not OP:SHAPE:DTYPE"},
     {"rms_norm:8192x4096", "is not OP:SHAPE:DTYPE"},
     {"::", "unknown operation ''"},
-    {"conv:1x1:f32", "unknown operation 'conv'; there are rms_norm"},
+    {"conv:1x1:f32", "unknown operation 'conv'; there are gemm"},
     {"rms_norm2:1x1:f32", "unknown operation"},
     {"RMS_NORM:1x1:f32", "unknown operation"},
     {"rms_norm:8192:bf16", "is not of the form ROWSxCOLUMNS"},
@@ -67,7 +75,15 @@ static struct bad_case {
     {"copy:99999999999999999999999999999999:f32", "is not of the form ELEMENTS"},
     {"gemm:1x1:f32", "is not of the form MxNxK"},
     {"attention:1x1x1:f32", "is not of the form BATCHxTOKENSxHEADSxDIMENSIONS"},
-    {"copy:1:", "unknown type ''; there are f64"},
+    {"copy:1:", "unknown type ''; there are f64 f32"},
+    {"copy:x=1:f32", "copy has no parameter 'x'"},
+    {"copy:elements=:f32", "elements= is no whole number"},
+    {"copy:elements=1,elements=:f32", "elements= is no whole number"},
+    {"copy:elements=1,:f32", "'' is not NAME=VALUE"},
+    {"gemm:m=1,n=1:f32", "gemm needs k (columns of a, rows of b), of: m, n, k"},
+    {"gemm/x:1x1x1:f32", "gemm has no kernel 'x'"},
+    {"kda_decode:1x1:bf16", "is not of the form NAME=VALUE,..."},
+    {"attention:batch=1,queries=1,heads=6,kv_heads=4,head_dim=8:bf16", "heads=6 is no multiple"},
     {"copy:1:f31", "unknown type 'f31'"},
     {"copy:1:f32:more", "unknown type 'f32:more'"},
     {"copy:1:\033[31m", "unknown type '?[31m'"},
