@@ -80,7 +80,16 @@ typedef struct ridge_roofs {
     bool is_measured; /* any of the numbers above was */
 } ridge_roofs;
 
+/* No name and no roof known. */
+void ridge_roofs_init(ridge_roofs *out);
 void ridge_roofs_of_chip(const ridge_chip *chip, ridge_roofs *out);
+
+/* Measured roofs from a JSON file, schema ridge-roofs/1 (docs/manual/bound.md); name is its "gpu",
+ * what it does not hold is NAN. RIDGE_ERR_IO; RIDGE_ERR_FORMAT: no such document, an unknown
+ * member, no roof in it. */
+ridge_status ridge_roofs_read(const char *path, ridge_roofs *out, ridge_error *err);
+ridge_status ridge_roofs_parse(const void *text, size_t size_bytes, ridge_roofs *out,
+                               ridge_error *err);
 
 /* -- work -------------------------------------------------------------------------------------- */
 

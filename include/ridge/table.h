@@ -65,6 +65,7 @@ typedef enum ridge_unit {
     RIDGE_UNIT_FLOP_PER_S,  /* 989.5 TFLOP/s */
     RIDGE_UNIT_OP_PER_S,    /* 624.0 TOP/s: integers */
     RIDGE_UNIT_HZ,          /* 1.980 GHz */
+    RIDGE_UNIT_FLOP,        /* 412.3 GFLOP */
     RIDGE_UNIT_FRAC,        /* 0.7415 as 74.15 % */
     RIDGE_UNIT_RATIO        /* 2.300x */
 } ridge_unit;

@@ -122,6 +122,7 @@ static const struct scale {
                                {"FLOP/s", "kFLOP/s", "MFLOP/s", "GFLOP/s", "TFLOP/s", "PFLOP/s"}},
     [RIDGE_UNIT_OP_PER_S] = {1000, {"OP/s", "kOP/s", "MOP/s", "GOP/s", "TOP/s", "POP/s"}},
     [RIDGE_UNIT_HZ] = {1000, {"Hz", "kHz", "MHz", "GHz", "THz"}},
+    [RIDGE_UNIT_FLOP] = {1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"}},
 };
 
 static void scaled_text(double value, const struct scale *scale, char *buffer, size_t size)
@@ -216,6 +217,7 @@ char *ridge_number_text(double value, ridge_unit unit, char *buffer, size_t size
     case RIDGE_UNIT_FLOP_PER_S:
     case RIDGE_UNIT_OP_PER_S:
     case RIDGE_UNIT_HZ:
+    case RIDGE_UNIT_FLOP:
         scaled_text(value, &scales[unit], buffer, size);
         break;
     }

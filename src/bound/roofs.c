@@ -9,12 +9,21 @@
 
 #include "ridge/bound.h"
 
+void ridge_roofs_init(ridge_roofs *out)
+{
+    size_t i;
+
+    memset(out, 0, sizeof(*out));
+    out->dram_bytes_per_s = out->launch_s = NAN;
+    for (i = 0; i < RIDGE_PEAK_COUNT; i++)
+        out->flop_per_s[i] = NAN;
+}
+
 void ridge_roofs_of_chip(const ridge_chip *chip, ridge_roofs *out)
 {
-    memset(out, 0, sizeof(*out));
+    ridge_roofs_init(out);
     snprintf(out->name, sizeof(out->name), "%s", chip->name);
     out->dram_bytes_per_s = chip->dram_bytes_per_s;
-    out->flop_per_s[RIDGE_PEAK_NONE] = NAN;
     out->flop_per_s[RIDGE_PEAK_FP64] = chip->fp64_flop_per_s;
     out->flop_per_s[RIDGE_PEAK_FP32] = chip->fp32_flop_per_s;
     out->flop_per_s[RIDGE_PEAK_TENSOR_FP64] = chip->fp64_tensor_flop_per_s;
@@ -24,7 +33,6 @@ void ridge_roofs_of_chip(const ridge_chip *chip, ridge_roofs *out)
     out->flop_per_s[RIDGE_PEAK_TENSOR_FP8] = chip->fp8_flop_per_s;
     out->flop_per_s[RIDGE_PEAK_TENSOR_INT8] = chip->int8_op_per_s;
     out->flop_per_s[RIDGE_PEAK_TENSOR_FP4] = chip->fp4_flop_per_s;
-    out->launch_s = NAN;
 }
 
 /* Nothing takes no time, even on a chip of unknown rate. */

@@ -49,6 +49,8 @@ static struct shown {
     {"op/s", 624e12, RIDGE_UNIT_OP_PER_S, "624.0 TOP/s"},
     {"flop/s", 989.5e12, RIDGE_UNIT_FLOP_PER_S, "989.5 TFLOP/s"},
     {"hz", 1.98e9, RIDGE_UNIT_HZ, "1.980 GHz"},
+    {"flop", 412316860416.0, RIDGE_UNIT_FLOP, "412.3 GFLOP"},
+    {"flop, some", 12, RIDGE_UNIT_FLOP, "12.00 FLOP"},
     {"fraction", 0.7415, RIDGE_UNIT_FRAC, "74.15 %"},
     {"fraction: one", 1, RIDGE_UNIT_FRAC, "100.0 %"},
     {"fraction: small", 0.0512, RIDGE_UNIT_FRAC, "5.12 %"},
