@@ -91,7 +91,7 @@ double bound_or(double value, double otherwise)
 
 /* -- work -------------------------------------------------------------------------------------- */
 
-/* "m, n, k": what must be given. */
+/* "m: rows of a and d, n: columns of b": what must be given. */
 static void list_needed(const ridge_operation *operation, char *text, size_t size)
 {
     size_t used = 0;
@@ -100,14 +100,14 @@ static void list_needed(const ridge_operation *operation, char *text, size_t siz
     text[0] = '\0';
     for (i = 0; i < operation->parameter_count; i++)
         if (isnan(operation->parameters[i].default_value) && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     operation->parameters[i].name);
+            used += (size_t)snprintf(text + used, size - used, "%s%s: %s", used > 0 ? ", " : "",
+                                     operation->parameters[i].name, operation->parameters[i].help);
 }
 
 static ridge_status complete(const ridge_operation *operation, const double *given, double *values,
                              ridge_error *err)
 {
-    char needed[120];
+    char needed[300];
     size_t i;
 
     for (i = 0; i < operation->parameter_count; i++) {
@@ -116,8 +116,8 @@ static ridge_status complete(const ridge_operation *operation, const double *giv
         values[i] = isnan(given[i]) ? parameter->default_value : given[i];
         if (isnan(values[i])) {
             list_needed(operation, needed, sizeof(needed));
-            return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "%s needs %s (%s), of: %s",
-                              operation->name, parameter->name, parameter->help, needed);
+            return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "%s needs %s (it takes %s)",
+                              operation->name, parameter->name, needed);
         }
         if (!(values[i] >= parameter->least && values[i] <= parameter->most))
             return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,

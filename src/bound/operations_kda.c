@@ -224,14 +224,16 @@ static const struct bound_operation operations[] = {
       BOUND_PARAMETERS(forward_parameters)},
      NULL,
      kda_forward},
-    {{"kda_backward", "its backward: kernels A, B1, B2, B0, B3",
+    {{"kda_backward", "Kimi Delta Attention, backward: kernels A, B1, B2, B0, B3",
       "a chunk of 16 tokens and a head of 128: A 54,336 bytes and 1,736,704 FLOP, B1 70,720 and "
       "1,179,648, B2 107,136 and 1,605,632, B0 25,856 and 196,608, B3 58,944 and 262,144",
       BOUND_PARAMETERS(backward_parameters)},
      NULL,
      kda_backward},
-    {{"kda_decode", "its step by one token, on the state",
-      "read 4 K V + (2 K + V) s + 4 K + 4, written 4 K V + V s a head; 7 K V FLOP",
+    {{"kda_decode", "Kimi Delta Attention, one token a sequence: a step of the state",
+      "a head and sequence: read 4 K V + (2 K + V) s + 4 K + 4, written 4 K V + V s; 7 K V FLOP; "
+      "K, V: "
+      "head_dim and v_dim, s: bytes of dtype",
       BOUND_PARAMETERS(decode_parameters)},
      NULL,
      kda_decode},

@@ -104,28 +104,28 @@ static void int4_gemm(struct bound_call *call)
 /* -- attention --------------------------------------------------------------------------------- */
 
 enum {
-    ATTENTION_BATCH,
     ATTENTION_QUERIES,
-    ATTENTION_KEYS,
     ATTENTION_HEADS,
-    ATTENTION_KV_HEADS,
     ATTENTION_HEAD_DIM,
+    ATTENTION_KEYS,
+    ATTENTION_KV_HEADS,
     ATTENTION_V_DIM,
+    ATTENTION_BATCH,
     ATTENTION_CAUSAL,
     ATTENTION_WINDOW,
     ATTENTION_LSE
 };
 
 static const ridge_parameter attention_parameters[] = {
-    [ATTENTION_BATCH] = {"batch", "sequences of the same length", 1, 1, BOUND_LARGEST_SIZE},
     [ATTENTION_QUERIES] = BOUND_SIZE("queries", "new tokens of a sequence; 1: decode"),
+    [ATTENTION_HEADS] = BOUND_SIZE("heads", "query heads"),
+    [ATTENTION_HEAD_DIM] = BOUND_SIZE("head_dim", "elements of a query and of a key"),
     [ATTENTION_KEYS] = BOUND_OPTIONAL(
         "keys", "keys of a sequence, those of the queries included; 0: as many as queries", 0),
-    [ATTENTION_HEADS] = BOUND_SIZE("heads", "query heads"),
     [ATTENTION_KV_HEADS] =
         BOUND_OPTIONAL("kv_heads", "key and value heads; 0: as many as heads", 0),
-    [ATTENTION_HEAD_DIM] = BOUND_SIZE("head_dim", "elements of a query and of a key"),
     [ATTENTION_V_DIM] = BOUND_OPTIONAL("v_dim", "elements of a value; 0: head_dim", 0),
+    [ATTENTION_BATCH] = {"batch", "sequences of the same length", 1, 1, BOUND_LARGEST_SIZE},
     [ATTENTION_CAUSAL] = BOUND_SWITCH("causal", "1: a query sees its own and earlier keys", 1),
     [ATTENTION_WINDOW] = BOUND_OPTIONAL(
         "window", "keys a query sees at most, its own and those just before it; 0: all", 0),
@@ -184,21 +184,24 @@ static void attention(struct bound_call *call)
 
 static const struct bound_operation operations[] = {
     {{"gemm", "d = a b, also batched, with bias, c or a gated activation",
-      "read L (M K + K N) s (+ N s with bias, + L M N sd with c), written L M N sd (M N/2 gated); "
-      "2 L M N K FLOP",
+      "read batch (m k + k n) s (+ n s with bias, + batch m n sd with c), written batch m n sd "
+      "(half "
+      "when gated); 2 batch m n k FLOP; s and sd: bytes of dtype and of out_bits",
       BOUND_PARAMETERS(gemm_parameters)},
      check_gemm,
      gemm},
     {{"int4_gemm", "x times a weight of 4 bits with a scale for each group",
-      "read N K/2 + N ceil(K/group) (ss + sz) + M K s (+ N s with bias), written M N s; 2 M N K "
-      "FLOP",
+      "read n k/2 + n ceil(k/group) (ss + sz) + m k s (+ n s with bias), written m n s; 2 m n k "
+      "FLOP; "
+      "s, ss, sz: bytes of dtype, a scale, a zero point",
       BOUND_PARAMETERS(int4_gemm_parameters)},
      check_int4_gemm,
      int4_gemm},
     {{"attention", "softmax(q k') v: prefill, decode, grouped heads, window",
-      "read B (Sq Hq D + Sk Hk (D + Dv)) s, written B Sq Hq (Dv s + 4); 2 B Hq (D + Dv) P FLOP for "
-      "P "
-      "visible pairs, S (S+1)/2 when causal",
+      "read batch (queries heads head_dim + keys kv_heads (head_dim + v_dim)) s of the keys that "
+      "any "
+      "query sees, written batch queries heads (v_dim s + 4); 2 batch heads (head_dim + v_dim) P "
+      "FLOP for P pairs of a query and a key it sees, queries (queries + 1)/2 when causal",
       BOUND_PARAMETERS(attention_parameters)},
      check_attention,
      attention},

@@ -56,8 +56,8 @@ static void add_rms_norm(struct bound_call *call)
 enum {
     ROTARY_TOKENS,
     ROTARY_HEADS,
-    ROTARY_KV_HEADS,
     ROTARY_HEAD_DIM,
+    ROTARY_KV_HEADS,
     ROTARY_DIM,
     ROTARY_IN_PLACE,
     ROTARY_POSITIONS,
@@ -67,9 +67,10 @@ enum {
 static const ridge_parameter rotary_parameters[] = {
     [ROTARY_TOKENS] = BOUND_SIZE("tokens", "tokens of the batch"),
     [ROTARY_HEADS] = BOUND_SIZE("heads", "query heads"),
-    [ROTARY_KV_HEADS] = BOUND_OPTIONAL("kv_heads", "key heads; 0: the query alone is rotated", 0),
     [ROTARY_HEAD_DIM] = BOUND_SIZE("head_dim", "elements of a head"),
-    [ROTARY_DIM] = BOUND_OPTIONAL("rotary_dim", "of them rotated, even; 0: all", 0),
+    [ROTARY_KV_HEADS] = BOUND_OPTIONAL("kv_heads", "key heads; 0: the query alone is rotated", 0),
+    [ROTARY_DIM] =
+        BOUND_OPTIONAL("rotary_dim", "elements of a head that are rotated, even; 0: all", 0),
     [ROTARY_IN_PLACE] = BOUND_SWITCH("in_place", "0: the whole head is copied to another place", 1),
     [ROTARY_POSITIONS] = BOUND_OPTIONAL(
         "positions", "distinct positions: their cos/sin rows and the ids are read; 0: not counted",
@@ -195,39 +196,50 @@ static void reduce(struct bound_call *call)
 
 static const struct bound_operation operations[] = {
     {{"rms_norm", "rows divided by their root mean square, times a weight",
-      "read R N s + N s, written R N s (+ 4 R with rstd); 4 R N FLOP",
+      "read rows columns s + columns s, written rows columns s (+ 4 rows with rstd); 4 rows "
+      "columns "
+      "FLOP; s: bytes of dtype",
       BOUND_PARAMETERS(rms_norm_parameters)},
      NULL,
      rms_norm},
     {{"add_rms_norm", "x + residual, and its rms_norm, in one pass",
-      "read R N (s + sr) + N s, written R N (s + sr); 5 R N FLOP",
+      "read rows columns (s + sr) + columns s, written rows columns (s + sr); 5 rows columns FLOP; "
+      "s, "
+      "sr: bytes of dtype and of the residual",
       BOUND_PARAMETERS(add_rms_norm_parameters)},
      NULL,
      add_rms_norm},
     {{"rotary", "rotary embedding of query and key heads",
-      "read and written T H R s each (out of place T H D s), H = heads + kv_heads, "
-      "(+ positions R sc + 8 T read); 3 T H R FLOP",
+      "read and written tokens (heads + kv_heads) rotary_dim s each (head_dim out of place), read "
+      "also positions rotary_dim sc + 8 tokens; 3 tokens (heads + kv_heads) rotary_dim FLOP; s, "
+      "sc: "
+      "bytes of dtype and of the cache",
       BOUND_PARAMETERS(rotary_parameters)},
      check_rotary,
      rotary},
     {{"silu_and_mul", "silu(gate) times up: the gated activation",
-      "read 2 R N s, written R N s; 10 R N FLOP, 20 R N with GELU",
+      "read 2 rows columns s, written rows columns s; 10 rows columns FLOP, 20 with GELU; s: bytes "
+      "of "
+      "dtype",
       BOUND_PARAMETERS(silu_and_mul_parameters)},
      NULL,
      silu_and_mul},
-    {{"softmax", "softmax of each row", "read and written R N s each; 5 R N FLOP",
+    {{"softmax", "softmax of each row",
+      "read and written rows columns s each; 5 rows columns FLOP; s: bytes of dtype",
       BOUND_PARAMETERS(matrix_parameters)},
      NULL,
      softmax},
-    {{"transpose", "a matrix with rows and columns exchanged", "read and written R N s each",
+    {{"transpose", "a matrix with rows and columns exchanged",
+      "read and written rows columns s each; s: bytes of dtype",
       BOUND_PARAMETERS(matrix_parameters)},
      NULL,
      transpose},
-    {{"copy", "elements copied from one place to another", "read and written n s each",
-      BOUND_PARAMETERS(copy_parameters)},
+    {{"copy", "elements copied from one place to another",
+      "read and written elements s each; s: bytes of dtype", BOUND_PARAMETERS(copy_parameters)},
      NULL,
      copy},
-    {{"reduce", "elements summed to one or several results", "read n s, written results s; n FLOP",
+    {{"reduce", "elements summed to one or several results",
+      "read elements s, written results s; elements FLOP; s: bytes of dtype",
       BOUND_PARAMETERS(reduce_parameters)},
      check_reduce,
      reduce},

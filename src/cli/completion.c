@@ -28,6 +28,23 @@ static void add_pattern(ridge_output *output, const struct option *option)
     ridge_output_text(output, ")");
 }
 
+/* What the argument of a command may be, when it is one of a list; NULL: it is not. */
+static const char *const *argument_words(const struct command *command)
+{
+    if ((command->flags & COMMAND_TOPICS) != 0)
+        return cli_topic_ids();
+    if ((command->flags & COMMAND_CHIPS) != 0)
+        return cli_chip_ids();
+    return (command->flags & COMMAND_OPERATIONS) != 0 ? cli_operation_names() : NULL;
+}
+
+static const char *argument_kind(const struct command *command)
+{
+    if ((command->flags & COMMAND_TOPICS) != 0)
+        return "finding";
+    return (command->flags & COMMAND_CHIPS) != 0 ? "chip" : "operation";
+}
+
 /* "ID,...": the value is a list. */
 static bool is_list(const struct option *option)
 {
@@ -40,12 +57,6 @@ static void add_words(ridge_output *output, const char *const *words)
 
     for (i = 0; words[i] != NULL; i++)
         ridge_output_format(output, "%s%s", i > 0 ? " " : "", words[i]);
-}
-
-/* What the argument of a command may be, when it is one of a list. */
-static const char *const *argument_words(const struct command *command)
-{
-    return (command->flags & COMMAND_CHIPS) != 0 ? cli_chip_ids() : cli_topic_ids();
 }
 
 /* The case of a command: first values of options, then the options themselves. */
@@ -75,7 +86,7 @@ static void add_bash_case(const struct command *command, const char *usage_line,
     ridge_output_text(output, "'");
     if ((command->flags & COMMAND_NAMES) != 0)
         ridge_output_text(output, "; [[ $current == -* ]] || words=$commands");
-    else if ((command->flags & (COMMAND_TOPICS | COMMAND_CHIPS)) != 0) {
+    else if (argument_words(command) != NULL) {
         ridge_output_text(output, "; [[ $current == -* ]] || words='");
         add_words(output, argument_words(command));
         ridge_output_text(output, "'");
@@ -108,7 +119,7 @@ static void print_bash(ridge_output *output)
         command_visit(command, add_bash_case, output);
     ridge_output_text(output, "    esac\n"
                               "    # Of a list the last part is completed.\n"
-                              "    [[ $list && $current =~ ^[a-z_,]*,[a-z_]*$ ]] &&\n"
+                              "    [[ $list && $current =~ ^[a-z0-9_,-]*,[a-z0-9_-]*$ ]] &&\n"
                               "        words=${current%,*},${words// / ${current%,*},}\n"
                               "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
                               "    [[ ${COMPREPLY[0]-} == *: ]] && compopt -o nospace 2>/dev/null\n"
@@ -187,10 +198,8 @@ static void add_zsh_case(const struct command *command, const char *usage_line,
         ridge_output_text(output, "            '*:command:(");
         add_command_names(output);
         ridge_output_text(output, ")'\n");
-    } else if ((command->flags & (COMMAND_TOPICS | COMMAND_CHIPS)) != 0) {
-        ridge_output_text(output, (command->flags & COMMAND_CHIPS) != 0
-                                      ? "            ':chip:("
-                                      : "            ':finding:(");
+    } else if (argument_words(command) != NULL) {
+        ridge_output_format(output, "            ':%s:(", argument_kind(command));
         add_words(output, argument_words(command));
         ridge_output_text(output, ")'\n");
     } else if ((command->flags & COMMAND_FILES) != 0) {

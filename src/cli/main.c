@@ -10,6 +10,8 @@
 #include "options.h"
 
 const struct command commands[] = {
+    {"bound", "Compute the least time an operation can take on a chip", cmd_bound, GROUP_LIMIT,
+     COMMAND_OPERATIONS},
     {"occupancy", "Say how many blocks fit an SM and what the next one costs", cmd_occupancy,
      GROUP_LIMIT, 0},
     {"gpus", "List the chips, or every number of one with its source", cmd_gpus, GROUP_LIMIT,

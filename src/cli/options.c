@@ -161,6 +161,30 @@ bool options_size(const char *text, uint64_t *bytes)
     return false;
 }
 
+bool options_rate(const char *text, const char *unit, double *per_s)
+{
+    static const char prefixes[] = "kMGTP";
+    double value;
+    const char *at = read_number(text, true, &value);
+    const char *prefix;
+
+    if (at == NULL || !(value > 0) || isinf(value))
+        return false;
+    if (*at == '\0') {
+        *per_s = value;
+        return true;
+    }
+    prefix = strcmp(at, unit) != 0 ? strchr(prefixes, *at) : NULL;
+    if (prefix != NULL) {
+        value *= pow(1000, (double)(prefix - prefixes + 1));
+        at++;
+    }
+    if (strcmp(at, unit) != 0)
+        return false;
+    *per_s = value;
+    return true;
+}
+
 static bool read_count(const char *text, size_t *count)
 {
     char *end;

@@ -147,6 +147,10 @@ const char *options_command(void);
 /* Bytes of "4096", "64KiB", "1.5GiB", "10MB"; false for anything else. */
 bool options_size(const char *text, uint64_t *bytes);
 
+/* The rate of "2.0TB/s", "312TFLOP/s", "4.8e12": a number, a prefix of thousands, and unit, which
+ * may be left out with its prefix. False for anything else and for 0. */
+bool options_rate(const char *text, const char *unit, double *per_s);
+
 /* The most similar of a list of words that ends with NULL; NULL when none is similar. */
 const char *options_nearest(const char *word, const char *const *words);
 
@@ -162,11 +166,12 @@ enum command_group {
 };
 
 enum command_flags {
-    COMMAND_FILES = 1 << 0,  /* takes files: completed as such */
-    COMMAND_GPU = 1 << 1,    /* needs a GPU */
-    COMMAND_NAMES = 1 << 2,  /* takes names of commands */
-    COMMAND_TOPICS = 1 << 3, /* takes identifiers of findings */
-    COMMAND_CHIPS = 1 << 4,  /* takes names of chips */
+    COMMAND_FILES = 1 << 0,      /* takes files: completed as such */
+    COMMAND_GPU = 1 << 1,        /* needs a GPU */
+    COMMAND_NAMES = 1 << 2,      /* takes names of commands */
+    COMMAND_TOPICS = 1 << 3,     /* takes identifiers of findings */
+    COMMAND_CHIPS = 1 << 4,      /* takes names of chips */
+    COMMAND_OPERATIONS = 1 << 5, /* takes names of operations */
 };
 
 struct command {
@@ -185,6 +190,9 @@ const char *command_nearest(const char *word);
 
 /* The identifiers that ridge explain knows; ends with NULL. */
 const char *const *cli_topic_ids(void);
+
+/* The operations of ridge bound; ends with NULL. */
+const char *const *cli_operation_names(void);
 
 /* Calls visit with the usage and option table of a command, which is not run. */
 typedef void command_visitor(const struct command *command, const char *usage,
@@ -220,6 +228,12 @@ ridge_output *cli_open_whole(const struct cli_output *out);
 void cli_labelled(ridge_output *output, int columns, const char *label, const char *text);
 /* Ends the output. Returns status, or the exit status of a failure to write, after saying so. */
 int cli_close(ridge_output *output, int status);
+
+/* Refuses, with a message and an exit status, a path at which something stands that may not be
+ * replaced: anything but a regular file, a file without force, the input itself (NULL: none). */
+int cli_check_target(const char *path, const char *input, bool force);
+/* Writes a file as a whole or not at all. Returns 0, or an exit status after saying why. */
+int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool force);
 /* status, or 3 instead of 0 and 1 when a report of this run was damaged. */
 int cli_status(int status);
 

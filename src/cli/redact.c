@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ridge redact: a report without host names, users, addresses, command line and paths.
- *
- * The new report is written beside its place and moved there when it is complete, so that a
- * failure leaves nothing behind. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+ * ridge redact: a report without host names, users, addresses, command line and paths. */
+#include <stdbool.h>
 
 #include "commands.h"
 #include "options.h"
@@ -22,95 +13,6 @@ struct request {
     const char *in, *out;
     bool force, drop_sources, drop_headers;
 };
-
-/* -- writing ----------------------------------------------------------------------------------- */
-
-static int write_error(const char *path, const char *what, int number)
-{
-    cli_message(path, "%s: %s", what, strerror(number));
-    return ridge_status_exit(RIDGE_ERR_IO);
-}
-
-/* Refuses what may not be written over. */
-static int check_target(const struct request *request)
-{
-    struct stat in, out;
-
-    if (stat(request->out, &out) != 0)
-        return CLI_DONE; /* does not exist, or opening it will say why not */
-    if (!S_ISREG(out.st_mode)) {
-        cli_message(request->out, "exists and is not a regular file");
-        return CLI_USAGE;
-    }
-    if (stat(request->in, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-        return cli_usage_error("IN and OUT are the same file");
-    if (!request->force) {
-        cli_message(request->out, "exists; --force replaces it");
-        return CLI_USAGE;
-    }
-    return CLI_DONE;
-}
-
-static bool write_all(int descriptor, const uint8_t *bytes, size_t size_bytes)
-{
-    while (size_bytes > 0) {
-        const ssize_t done = write(descriptor, bytes, size_bytes);
-
-        if (done < 0 && errno != EINTR)
-            return false;
-        if (done > 0) {
-            bytes += done;
-            size_bytes -= (size_t)done;
-        }
-    }
-    return true;
-}
-
-/* Moves a file; without force only to where nothing stands yet. */
-static bool move(const char *from, const char *to, bool force)
-{
-    if (!force) {
-        if (link(from, to) == 0)
-            return unlink(from) == 0;
-        if (errno == EEXIST)
-            return false;
-        /* A file system without links: the check before has to do. */
-    }
-    return rename(from, to) == 0;
-}
-
-static int write_file(const struct request *request, const uint8_t *bytes, size_t size_bytes)
-{
-    const char *const path = request->out;
-    const size_t room = strlen(path) + sizeof(".XXXXXX");
-    char *const temporary = malloc(room);
-    const mode_t mask = umask(0);
-    int status = CLI_DONE;
-    int descriptor;
-
-    umask(mask);
-    if (temporary == NULL) {
-        cli_message(path, "out of memory");
-        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
-    }
-    snprintf(temporary, room, "%s.XXXXXX", path);
-    descriptor = mkstemp(temporary);
-    if (descriptor < 0) {
-        status = write_error(path, "cannot be written", errno);
-        free(temporary);
-        return status;
-    }
-    if (fchmod(descriptor, 0666 & ~mask) != 0 || !write_all(descriptor, bytes, size_bytes))
-        status = write_error(path, "cannot be written", errno);
-    if (close(descriptor) != 0 && status == CLI_DONE)
-        status = write_error(path, "cannot be written", errno);
-    if (status == CLI_DONE && !move(temporary, path, request->force))
-        status = write_error(path, "cannot be written", errno);
-    if (status != CLI_DONE)
-        unlink(temporary);
-    free(temporary);
-    return status;
-}
 
 /* -- saying what was done ---------------------------------------------------------------------- */
 
@@ -184,14 +86,14 @@ static int redact(const struct request *request, const struct cli_output *out)
     size_t size_bytes;
     const unsigned flags = (request->drop_sources ? (unsigned)RIDGE_REDACT_DROP_SOURCES : 0) |
                            (request->drop_headers ? (unsigned)RIDGE_REDACT_DROP_HEADERS : 0);
-    int status = check_target(request);
+    int status = cli_check_target(request->out, request->in, request->force);
 
     if (status != CLI_DONE)
         return status;
     if (ridge_report_redact_file(request->in, flags, &bytes, &size_bytes, &summary, &err) !=
         RIDGE_OK)
         return cli_fail(request->in, &err);
-    status = write_file(request, bytes, size_bytes);
+    status = cli_write_file(request->out, bytes, size_bytes, request->force);
     ridge_redact_free(bytes);
     if (status != CLI_DONE)
         return status;

@@ -259,7 +259,8 @@ static struct bad_case {
     const char *name;
     const char *message;
 } bad_cases[] = {
-    {"gemm m=1 n=1 bf16", "gemm needs k (columns of a, rows of b), of: m, n, k"},
+    {"gemm m=1 n=1 bf16",
+     "gemm needs k (it takes m: rows of a and d, n: columns of b, k: columns of a"},
     {"gemm m=0 n=1 k=1 bf16", "m=0, expected 1 to 1e+15: rows of a and d"},
     {"gemm m=2000000000000000 n=1 k=1 bf16", "m=2e+15, expected 1 to 1e+15"},
     {"gemm m=1 n=3 k=1 gated=1 bf16", "n=3 is odd"},
@@ -341,6 +342,9 @@ static void table_is_whole(void **state)
                          parameter->default_value <= parameter->most));
             assert_true(ridge_operation_parameter(operation, parameter->name, &index));
             assert_int_equal(index, k);
+            /* What must be given comes first: it is shown so. */
+            assert_true(k == 0 || !isnan(parameter->default_value) ||
+                        isnan(operation->parameters[k - 1].default_value));
         }
         assert_false(ridge_operation_parameter(operation, "no such", &index));
     }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside ridge bound. bound.c reads the command line, bound_rows.c makes rows of it (a row is one
+ * kernel with one set of parameters on one chip), bound_report.c compares them with a profile, and
+ * bound_print.c prints. */
+#ifndef RIDGE_CLI_BOUND_CLI_H
+#define RIDGE_CLI_BOUND_CLI_H
+
+#include "options.h"
+#include "ridge/bound.h"
+#include "ridge/roofline.h"
+
+enum { BOUND_CHIPS = 16, BOUND_ROWS = 4096 };
+
+/* One chip with its roofs: as sold or as given, and as measured. */
+struct bound_chip {
+    char id[64]; /* "h200"; "" when there is none, as with --bandwidth alone */
+    ridge_roofs nominal, measured;
+    bool has_measured;
+    /* Roofs that were not measured are nominal in both. */
+    bool is_nominal_bandwidth, is_nominal_peak[RIDGE_PEAK_COUNT];
+};
+
+struct bound_row {
+    size_t chip; /* index into chips */
+    double values[RIDGE_OPERATION_PARAMETERS];
+    ridge_element element;
+    ridge_work work;
+    ridge_bound nominal, measured; /* measured: only where the chip has it */
+};
+
+/* What the command line asks for. */
+struct bound_request {
+    const ridge_operation *operation; /* NULL: --bytes and --flop, or a report alone */
+    const char *kernel;               /* of an operation with several; NULL: all */
+    ridge_sweep sweeps[RIDGE_OPERATION_PARAMETERS];
+    size_t sweep_count;
+    ridge_element elements[RIDGE_ELEMENT_COUNT];
+    size_t element_count;
+    double bytes, flop_count; /* NAN: not given */
+    struct bound_chip chips[BOUND_CHIPS];
+    size_t chip_count; /* 0: only the work can be told */
+    struct bound_row *rows;
+    size_t row_count;
+    size_t work_count; /* kernels of one call: so many rows belong together */
+};
+
+/* Fills the rows; freed by the caller with free(). Returns 0 or an exit status after a message. */
+int bound_make_rows(struct bound_request *request);
+
+/* Whether the rows hold several values of a parameter. */
+bool bound_is_swept(const struct bound_request *request, size_t parameter);
+
+void bound_print_text(const struct bound_request *request, ridge_output *output);
+void bound_print_table(const struct bound_request *request, ridge_format format,
+                       ridge_output *output);
+void bound_print_json(const struct bound_request *request, ridge_output *output);
+/* All operations, or one with its parameters. */
+void bound_print_operations(ridge_format format, ridge_output *output);
+void bound_print_operation(const ridge_operation *operation, ridge_format format,
+                           ridge_output *output);
+/* "m=8192 n=6144 k=4096 dtype=bf16": what all rows have in common. */
+char *bound_parameters_text(const struct bound_request *request, char *buffer, size_t size);
+
+/* ridge bound --report: kernels of a profile under the roofs, and against the work when rows has
+ * one. Returns an exit status. */
+struct bound_report_request {
+    const char *path;
+    struct kernel_filter filter;
+};
+int bound_report(const struct bound_report_request *report, struct bound_request *request,
+                 const char *svg_path, bool plot, bool force, const struct cli_output *out);
+
+/* Draws points under the roofs of the first chip: to the terminal, or into a file. */
+void bound_roofline_points(const struct bound_request *request, ridge_roofline_point *points,
+                           char (*labels)[64], size_t *count);
+int bound_draw_svg(const char *path, bool force, const ridge_roofline *roofline);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files that commands write. A new file is written beside its place and moved there when it is
+ * complete, so that a failure leaves nothing behind, and no file is replaced without --force. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "options.h"
+
+static int write_error(const char *path, const char *what, int number)
+{
+    cli_message(path, "%s: %s", what, strerror(number));
+    return ridge_status_exit(RIDGE_ERR_IO);
+}
+
+int cli_check_target(const char *path, const char *input, bool force)
+{
+    struct stat in, out;
+
+    if (stat(path, &out) != 0)
+        return CLI_DONE; /* does not exist, or opening it will say why not */
+    if (!S_ISREG(out.st_mode)) {
+        cli_message(path, "exists and is not a regular file");
+        return CLI_USAGE;
+    }
+    if (input != NULL && stat(input, &in) == 0 && in.st_dev == out.st_dev &&
+        in.st_ino == out.st_ino)
+        return cli_usage_error("IN and OUT are the same file");
+    if (!force) {
+        cli_message(path, "exists; --force replaces it");
+        return CLI_USAGE;
+    }
+    return CLI_DONE;
+}
+
+static bool write_all(int descriptor, const uint8_t *bytes, size_t size_bytes)
+{
+    while (size_bytes > 0) {
+        const ssize_t done = write(descriptor, bytes, size_bytes);
+
+        if (done < 0 && errno != EINTR)
+            return false;
+        if (done > 0) {
+            bytes += done;
+            size_bytes -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+/* Moves a file; without force only to where nothing stands yet. */
+static bool move(const char *from, const char *to, bool force)
+{
+    if (!force) {
+        if (link(from, to) == 0)
+            return unlink(from) == 0;
+        if (errno == EEXIST)
+            return false;
+        /* A file system without links: the check before has to do. */
+    }
+    return rename(from, to) == 0;
+}
+
+int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool force)
+{
+    const size_t room = strlen(path) + sizeof(".XXXXXX");
+    char *const temporary = malloc(room);
+    const mode_t mask = umask(0);
+    int status = CLI_DONE;
+    int descriptor;
+
+    umask(mask);
+    if (temporary == NULL) {
+        cli_message(path, "out of memory");
+        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    snprintf(temporary, room, "%s.XXXXXX", path);
+    descriptor = mkstemp(temporary);
+    if (descriptor < 0) {
+        status = write_error(path, "cannot be written", errno);
+        free(temporary);
+        return status;
+    }
+    if (fchmod(descriptor, 0666 & ~mask) != 0 || !write_all(descriptor, bytes, size_bytes))
+        status = write_error(path, "cannot be written", errno);
+    if (close(descriptor) != 0 && status == CLI_DONE)
+        status = write_error(path, "cannot be written", errno);
+    if (status == CLI_DONE && !move(temporary, path, force))
+        status = write_error(path, "cannot be written", errno);
+    if (status != CLI_DONE)
+        unlink(temporary);
+    free(temporary);
+    return status;
+}

@@ -1,0 +1,1 @@
+ridge bound copy elements=64Mi dtype=f32

@@ -1,0 +1,1 @@
+ridge bound gemm m=1:4096:x8 n=6144 k=4096 --gpu h200 --measured bound/h200.json --plot

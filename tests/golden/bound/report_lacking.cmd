@@ -1,0 +1,1 @@
+ridge bound --report raw_page_h200.csv --gpu h200
