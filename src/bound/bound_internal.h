@@ -54,6 +54,8 @@ extern const struct bound_family bound_rows, bound_matrix, bound_kda;
 ridge_work *bound_add(struct bound_call *call, const char *name);
 /* Elementwise work in float (double for f64): the FP32 unit, whatever the elements are. */
 ridge_peak bound_scalar_peak(ridge_element element);
+/* Refuses types whose matrices no unit multiplies: bytes would be right, the roof a guess. */
+ridge_status bound_check_product(ridge_element element, ridge_error *err);
 /* A value, or what stands for its default of 0. */
 double bound_or(double value, double otherwise);
 

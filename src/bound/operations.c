@@ -89,6 +89,17 @@ double bound_or(double value, double otherwise)
     return value != 0 ? value : otherwise;
 }
 
+ridge_status bound_check_product(ridge_element element, ridge_error *err)
+{
+    if (element == RIDGE_ELEMENT_INT4)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "dtype=int4 is a type of storage: weights of 4 bits are int4_gemm");
+    if (element == RIDGE_ELEMENT_INT32)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "dtype=int32: no unit multiplies matrices of it");
+    return RIDGE_OK;
+}
+
 /* -- work -------------------------------------------------------------------------------------- */
 
 /* "m: rows of a and d, n: columns of b": what must be given. */

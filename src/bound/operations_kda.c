@@ -169,6 +169,12 @@ static struct extents extents_of(const struct bound_call *call)
     return extents;
 }
 
+static ridge_status check_kda(const double *v, ridge_element element, ridge_error *err)
+{
+    (void)v;
+    return bound_check_product(element, err);
+}
+
 static void kda_forward(struct bound_call *call)
 {
     const struct extents extents = extents_of(call);
@@ -222,13 +228,13 @@ static const struct bound_operation operations[] = {
       "a chunk of 16 tokens and a head of 128: F1 25,664 bytes and 131,072 FLOP, F2 62,528 and "
       "1,736,704",
       BOUND_PARAMETERS(forward_parameters)},
-     NULL,
+     check_kda,
      kda_forward},
     {{"kda_backward", "Kimi Delta Attention, backward: kernels A, B1, B2, B0, B3",
       "a chunk of 16 tokens and a head of 128: A 54,336 bytes and 1,736,704 FLOP, B1 70,720 and "
       "1,179,648, B2 107,136 and 1,605,632, B0 25,856 and 196,608, B3 58,944 and 262,144",
       BOUND_PARAMETERS(backward_parameters)},
-     NULL,
+     check_kda,
      kda_backward},
     {{"kda_decode", "Kimi Delta Attention, one token a sequence: a step of the state",
       "a head and sequence: read 4 K V + (2 K + V) s + 4 K + 4, written 4 K V + V s; 7 K V FLOP; "

@@ -21,18 +21,6 @@ static const ridge_parameter gemm_parameters[] = {
     [GEMM_GATED] = BOUND_SWITCH("gated", "1: d is act(gate) up, half the columns of b", 0),
 };
 
-/* No unit multiplies matrices of these: bytes would be right, the roof a guess. */
-static ridge_status check_product(ridge_element element, ridge_error *err)
-{
-    if (element == RIDGE_ELEMENT_INT4)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "dtype=int4 is a type of storage: weights of 4 bits are int4_gemm");
-    if (element == RIDGE_ELEMENT_INT32)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "dtype=int32: no unit multiplies matrices of it");
-    return RIDGE_OK;
-}
-
 static ridge_status check_gemm(const double *v, ridge_element element, ridge_error *err)
 {
     if (v[GEMM_GATED] != 0 && fmod(v[GEMM_N], 2) != 0)
@@ -40,7 +28,7 @@ static ridge_status check_gemm(const double *v, ridge_element element, ridge_err
                           "n=%.0f is odd: with gated=1 gate and up are halves of it", v[GEMM_N]);
     if (v[GEMM_GATED] != 0 && v[GEMM_C] != 0)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "gated=1 and c=1 exclude each other");
-    return check_product(element, err);
+    return bound_check_product(element, err);
 }
 
 static void gemm(struct bound_call *call)
@@ -81,7 +69,7 @@ static ridge_status check_int4_gemm(const double *v, ridge_element element, ridg
     if (zero != 0 && zero != 4 && zero != 16 && zero != 32)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "zero_bits=%.0f, expected 0 (none), 4 (integer), 16 or 32 (float)", zero);
-    return check_product(element, err);
+    return bound_check_product(element, err);
 }
 
 /* Weights are widened to x's type and multiplied there. */
@@ -144,7 +132,7 @@ static ridge_status check_attention(const double *v, ridge_element element, ridg
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "window=%.0f needs causal=1: it reaches back from the query",
                           v[ATTENTION_WINDOW]);
-    return check_product(element, err);
+    return bound_check_product(element, err);
 }
 
 /* Pairs of a query and a key it sees, in one sequence. The last query stands at the last key; with

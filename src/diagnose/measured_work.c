@@ -58,6 +58,7 @@ static const struct {
     {"HMMA.16816.", NULL, RIDGE_PEAK_TENSOR_FP16, 4096},
     {"HMMA.1688.", NULL, RIDGE_PEAK_TENSOR_FP16, 2048},
     {"DMMA.884", NULL, RIDGE_PEAK_TENSOR_FP64, 512},
+    {"DMMA.8x8x4", NULL, RIDGE_PEAK_TENSOR_FP64, 512},
 };
 
 static void add(ridge_measured_work *out, ridge_peak peak, double flop_count)
@@ -115,10 +116,25 @@ static bool count_matrix(const ridge_instruction *row, ridge_measured_work *out)
     return false;
 }
 
+/* Packed instructions that only move: HFMA2 of RZ loads a constant, HADD2.F32 widens a half. */
+static bool only_moves(const ridge_sass *sass)
+{
+    size_t i;
+
+    if (sass->name[0] != 'H')
+        return false;
+    for (i = 0; i < RIDGE_SASS_SOURCES; i++)
+        if (sass->source[i].count > 0)
+            return strncmp(sass->text, "HADD2.F32", 9) == 0;
+    return true;
+}
+
 static void count_scalar(const ridge_instruction *row, ridge_measured_work *out)
 {
     size_t i;
 
+    if (only_moves(&row->sass))
+        return;
     for (i = 0; i < sizeof(instructions) / sizeof(instructions[0]); i++)
         if (strcmp(row->sass.name, instructions[i].name) == 0)
             add(out, instructions[i].peak, (double)row->threads_on * instructions[i].flop);

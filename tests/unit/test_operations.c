@@ -281,6 +281,7 @@ static struct bad_case {
     {"rotary tokens=1 heads=1 head_dim=8 rotary_dim=3 bf16", "rotary_dim=3 is odd"},
     {"rotary tokens=1 heads=1 head_dim=8 rotary_dim=10 bf16",
      "rotary_dim=10 is more than head_dim=8"},
+    {"kda_backward tokens=16 heads=1 int32", "no unit multiplies"},
     {"reduce elements=1 results=2 bf16", "results=2 is more than elements=1"},
 };
 

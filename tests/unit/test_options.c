@@ -66,6 +66,34 @@ static void reads_sizes(void **state)
     assert_true(bytes == (row->ok ? row->bytes : 77));
 }
 
+static struct rate_case {
+    const char *name;
+    bool ok;
+    double per_s;
+} rates[] = {
+    {"2.0TB/s", true, 2e12},  {"4800GB/s", true, 4.8e12},
+    {"4.8e12", true, 4.8e12}, {"5B/s", true, 5},
+    {"1kB/s", true, 1000},    {"1e3MB/s", true, 1e9},
+    {"2PB/s", true, 2e15},    {"", false, 0},
+    {"TB/s", false, 0},       {"2.0TB", false, 0},
+    {"2.0T", false, 0},       {"2.0Tb/s", false, 0},
+    {"2.0TiB/s", false, 0},   {"2.0TFLOP/s", false, 0},
+    {"0", false, 0},          {"0TB/s", false, 0},
+    {"-1TB/s", false, 0},     {"1e999", false, 0},
+    {"nan", false, 0},        {"2.0TB/s ", false, 0},
+    {"2.0 TB/s", false, 0},   {"2e", false, 0},
+    {"KB/s", false, 0},       {"1KB/s", false, 0},
+};
+
+static void reads_rates(void **state)
+{
+    const struct rate_case *const row = *state;
+    double per_s = 77;
+
+    assert_int_equal(options_rate(row->name, "B/s", &per_s), row->ok);
+    assert_true(per_s == (row->ok ? row->per_s : 77));
+}
+
 static struct nearest_case {
     const char *name;
     const char *nearest;
@@ -264,6 +292,7 @@ int main(void)
     static cases list;
 
     CASES_ADD_ROWS(&list, reads_sizes, sizes);
+    CASES_ADD_ROWS(&list, reads_rates, rates);
     CASES_ADD_ROWS(&list, finds_the_nearest, nearests);
     CASES_ADD_ROWS(&list, parses_a_line, parses);
     CASES_ADD_ROWS(&list, shortens_names, names);
