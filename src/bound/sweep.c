@@ -81,9 +81,11 @@ static ridge_status take_range(ridge_sweep *sweep, double from, const char **at,
     if (step < (is_factor ? 2 : 1) || (is_factor && from == 0) || to < from)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "the range of %s does not grow from its first to its last value", name);
-    for (value = from; value <= to && status == RIDGE_OK;
-         value = is_factor ? value * step : value + step)
+    value = from;
+    while (value <= to && status == RIDGE_OK) {
         status = add(sweep, value, name, err);
+        value = is_factor ? value * step : value + step;
+    }
     return status;
 }
 

@@ -60,16 +60,17 @@ static bool any_measured(const struct bound_request *request)
 
 char *bound_parameters_text(const struct bound_request *request, char *buffer, size_t size)
 {
+    const ridge_operation *const operation = request->operation;
     size_t used = 0, i;
 
     buffer[0] = '\0';
-    for (i = 0; i < request->sweep_count && used < size; i++) {
+    for (i = 0; operation != NULL && i < request->sweep_count && used < size; i++) {
         const ridge_sweep *const sweep = &request->sweeps[i];
 
         if (sweep->count == 1)
-            used += (size_t)snprintf(buffer + used, size - used, "%s%s=%.0f", used > 0 ? " " : "",
-                                     request->operation->parameters[sweep->parameter].name,
-                                     sweep->values[0]);
+            used +=
+                (size_t)snprintf(buffer + used, size - used, "%s%s=%.0f", used > 0 ? " " : "",
+                                 operation->parameters[sweep->parameter].name, sweep->values[0]);
     }
     if (request->element_count == 1 && used < size)
         snprintf(buffer + used, size - used, "%sdtype=%s", used > 0 ? " " : "",

@@ -108,7 +108,7 @@ int bound_make_rows(struct bound_request *request)
     ridge_work works[RIDGE_OPERATION_WORKS];
     size_t i, k, chip;
 
-    if (combinations * chip_count * RIDGE_OPERATION_WORKS > BOUND_ROWS * RIDGE_OPERATION_WORKS)
+    if (combinations * chip_count > BOUND_ROWS)
         return cli_usage_error("more than %d rows: fewer values or chips", BOUND_ROWS);
     request->rows =
         calloc(combinations * chip_count * RIDGE_OPERATION_WORKS, sizeof(*request->rows));
