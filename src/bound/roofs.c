@@ -19,6 +19,13 @@ void ridge_roofs_init(ridge_roofs *out)
         out->flop_per_s[i] = NAN;
 }
 
+/* Tensor cores multiply doubles from Ampere on, and only those of data-centre chips at a rate of
+ * their own; elsewhere a double product runs on the FP64 unit. */
+static bool has_fp64_tensor(const ridge_arch *arch)
+{
+    return arch->major >= 8 && arch->major <= 10 && (arch->major != 8 || arch->minor == 0);
+}
+
 void ridge_roofs_of_chip(const ridge_chip *chip, ridge_roofs *out)
 {
     ridge_roofs_init(out);
@@ -26,7 +33,8 @@ void ridge_roofs_of_chip(const ridge_chip *chip, ridge_roofs *out)
     out->dram_bytes_per_s = chip->dram_bytes_per_s;
     out->flop_per_s[RIDGE_PEAK_FP64] = chip->fp64_flop_per_s;
     out->flop_per_s[RIDGE_PEAK_FP32] = chip->fp32_flop_per_s;
-    out->flop_per_s[RIDGE_PEAK_TENSOR_FP64] = chip->fp64_tensor_flop_per_s;
+    out->flop_per_s[RIDGE_PEAK_TENSOR_FP64] =
+        has_fp64_tensor(chip->arch) ? chip->fp64_tensor_flop_per_s : chip->fp64_flop_per_s;
     out->flop_per_s[RIDGE_PEAK_TENSOR_TF32] = chip->tf32_flop_per_s;
     out->flop_per_s[RIDGE_PEAK_TENSOR_FP16] = chip->fp16_flop_per_s;
     out->flop_per_s[RIDGE_PEAK_TENSOR_BF16] = chip->bf16_flop_per_s;

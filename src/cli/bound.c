@@ -20,6 +20,7 @@ static const char usage[] = "ridge bound [options] OP NAME=VALUE... [dtype=TYPE]
 /* What the options say, before any of it is understood. */
 struct given {
     const char *gpus, *bandwidth, *peak, *measured, *dtype;
+    struct gpu_choice gpu; /* of --gpu-file */
     uint64_t bytes;
     double flop_count;
     const char *svg;
@@ -107,15 +108,15 @@ static int read_arguments(struct bound_request *request, int argc, char **argv)
 
 /* -- chips and roofs --------------------------------------------------------------------------- */
 
-static int add_chip(struct bound_request *request, const char *name)
+/* A chip by name, or the one of a file. */
+static int add_chip(struct bound_request *request, const char *name, const char *file)
 {
-    struct gpu_choice gpu = {0};
+    struct gpu_choice gpu = {.name = name, .file = file};
     struct bound_chip *const chip = &request->chips[request->chip_count];
     int status;
 
     if (request->chip_count == BOUND_CHIPS)
-        return cli_usage_error("--gpu takes at most %d chips", BOUND_CHIPS);
-    gpu.name = name;
+        return cli_usage_error("more than %d chips", BOUND_CHIPS);
     status = cli_find_chip(&gpu);
     if (status == CLI_DONE) {
         snprintf(chip->id, sizeof(chip->id), "%s", gpu.chip->id);
@@ -136,7 +137,7 @@ static int add_chips(struct bound_request *request, const char *names)
 
         snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : sizeof(name)),
                  names);
-        status = add_chip(request, name);
+        status = add_chip(request, name, NULL);
         if (names[length] == '\0')
             break;
         names += length + 1;
@@ -166,7 +167,7 @@ static int attach_measured(struct bound_request *request, const char *path)
         return cli_fail(path, &err);
     of = roofs.name[0] != '\0' ? ridge_chip_find(roofs.name) : NULL;
     if (request->chip_count == 0 && of != NULL) {
-        const int status = add_chip(request, of->id);
+        const int status = add_chip(request, of->id, NULL);
 
         if (status != CLI_DONE)
             return status;
@@ -240,6 +241,8 @@ static int read_roofs(struct bound_request *request, const struct given *given)
 
     if (given->gpus != NULL)
         status = add_chips(request, given->gpus);
+    if (status == CLI_DONE && given->gpu.file != NULL)
+        status = add_chip(request, NULL, given->gpu.file);
     if (status == CLI_DONE && given->measured != NULL)
         status = attach_measured(request, given->measured);
     if (status == CLI_DONE)
@@ -335,8 +338,9 @@ static bool asks_what_there_is(const struct bound_request *request, const struct
 {
     if (argc > 2 || given->report.path != NULL)
         return false;
-    return request->operation != NULL || (given->bytes == UINT64_MAX && isnan(given->flop_count) &&
-                                          given->gpus == NULL && given->measured == NULL);
+    return request->operation != NULL ||
+           (given->bytes == UINT64_MAX && isnan(given->flop_count) && given->gpus == NULL &&
+            given->gpu.file == NULL && given->measured == NULL);
 }
 
 static int bound(struct bound_request *request, const struct given *given, int argc, char **argv,
@@ -372,6 +376,7 @@ int cmd_bound(int argc, char **argv)
     const struct option options[] = {
         OPT_WORDS(0, "gpu", &given.gpus, "NAME,...", cli_chip_ids(),
                   "the chips: h200, a100, \"NVIDIA H200\" (ridge gpus lists them)"),
+        OPT_GPU_FILE(&given.gpu),
         OPT_STRING(0, "bandwidth", &given.bandwidth, "RATE",
                    "of device memory instead of the chip's: 2.0TB/s"),
         OPT_STRING(0, "peak", &given.peak, "RATE",

@@ -80,6 +80,21 @@ static void roofs_of_a_chip(void **state)
     (void)state;
 }
 
+/* A double product on a chip whose tensor cores have none. */
+static void double_products(void **state)
+{
+    const ridge_chip *const chip = ridge_chip_find("v100");
+    ridge_roofs roofs;
+
+    ridge_roofs_of_chip(chip, &roofs);
+    assert_near(roofs.flop_per_s[RIDGE_PEAK_TENSOR_FP64], chip->fp64_flop_per_s, 0);
+    ridge_roofs_of_chip(ridge_chip_find("a100"), &roofs);
+    assert_near(roofs.flop_per_s[RIDGE_PEAK_TENSOR_FP64], 19.5e12, 0);
+    ridge_roofs_of_chip(ridge_chip_find("h20"), &roofs); /* not known, not guessed */
+    assert_true(isnan(roofs.flop_per_s[RIDGE_PEAK_TENSOR_FP64]));
+    (void)state;
+}
+
 /* -- the bound of one kernel ------------------------------------------------------------------- */
 
 #define UNKNOWN (double)NAN
@@ -217,6 +232,7 @@ int main(void)
     CASES_ADD_ROWS(&list, elements, element_cases);
     cases_add(&list, "every name is found", every_name_is_found, NULL);
     cases_add(&list, "roofs of a chip", roofs_of_a_chip, NULL);
+    cases_add(&list, "double products", double_products, NULL);
     CASES_ADD_ROWS(&list, bounds, bound_cases);
     cases_add(&list, "reads roofs", reads_roofs, NULL);
     CASES_ADD_ROWS(&list, rejects_roofs, bad_roofs);
