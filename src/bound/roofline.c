@@ -286,21 +286,22 @@ static void print_points(const ridge_roofline *roofline, const struct roofline_f
 /* "/ - NVIDIA H200: 4.800 TB/s, bf16 tensor 989.4 TFLOP/s" */
 static void print_roofs(const struct roofline_frame *frame, ridge_output *output)
 {
-    char number[32];
-    size_t i, k;
+    char line[400], number[32];
+    size_t used, i, k;
 
     for (k = 0; k < frame->roofs_count; k++) {
         const ridge_roofs *const roofs = frame->roofs[k];
 
-        ridge_output_format(
-            output, "%s %s: %s", k == 0 ? "/ -" : ": .", k == 0 ? roofs->name : "measured",
+        used = (size_t)snprintf(
+            line, sizeof(line), "%s: %s", k == 0 ? roofs->name : "measured",
             ridge_number_text(roofs->dram_bytes_per_s, RIDGE_UNIT_BYTES_PER_S, number, 32));
-        for (i = 0; i < frame->peak_count; i++)
+        for (i = 0; i < frame->peak_count && used < sizeof(line); i++)
             if (roofline_has_roof(frame, k, frame->peaks[i]))
-                ridge_output_format(output, ", %s %s", ridge_peak_name(frame->peaks[i]),
-                                    ridge_number_text(roofs->flop_per_s[frame->peaks[i]],
-                                                      RIDGE_UNIT_FLOP_PER_S, number, 32));
-        ridge_output_text(output, "\n");
+                used += (size_t)snprintf(line + used, sizeof(line) - used, ", %s %s",
+                                         ridge_peak_name(frame->peaks[i]),
+                                         ridge_number_text(roofs->flop_per_s[frame->peaks[i]],
+                                                           RIDGE_UNIT_FLOP_PER_S, number, 32));
+        ridge_output_wrap(output, 4, k == 0 ? "/ - " : ": . ", line);
     }
 }
 

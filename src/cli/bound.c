@@ -161,6 +161,7 @@ static int attach_measured(struct bound_request *request, const char *path)
     const ridge_chip *of;
     ridge_roofs roofs;
     ridge_error err;
+    const size_t given_count = request->chip_count;
     size_t attached = 0, i;
 
     if (ridge_roofs_read(path, &roofs, &err) != RIDGE_OK)
@@ -172,6 +173,7 @@ static int attach_measured(struct bound_request *request, const char *path)
         if (status != CLI_DONE)
             return status;
     }
+    request->is_measured_chip = given_count == 0 && of != NULL;
     if (request->chip_count == 0)
         add_nameless(request, roofs.name[0] != '\0' ? roofs.name : "measured chip");
     for (i = 0; i < request->chip_count; i++) {

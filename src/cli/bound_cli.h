@@ -39,7 +39,8 @@ struct bound_request {
     size_t element_count;
     double bytes, flop_count; /* NAN: not given */
     struct bound_chip chips[BOUND_CHIPS];
-    size_t chip_count; /* 0: only the work can be told */
+    size_t chip_count;     /* 0: only the work can be told */
+    bool is_measured_chip; /* the one chip is that of --measured, nobody named it */
     struct bound_row *rows;
     size_t row_count;
     size_t work_count; /* kernels of one call: so many rows belong together */

@@ -114,21 +114,23 @@ static void print_roofs(const struct bound_request *request, const ridge_roofs *
 {
     ridge_peak peaks[RIDGE_PEAK_COUNT];
     const size_t count = list_peaks(request, peaks);
+    char line[600];
     char text[TEXT];
-    size_t i;
+    size_t used, i;
 
-    ridge_output_format(output, "%s: %s", what,
-                        number(roofs->dram_bytes_per_s, RIDGE_UNIT_BYTES_PER_S, text));
-    for (i = 0; i < count; i++)
-        ridge_output_format(output, ", %s %s", ridge_peak_name(peaks[i]),
-                            number(roofs->flop_per_s[peaks[i]], RIDGE_UNIT_FLOP_PER_S, text));
-    if (count == 1)
-        ridge_output_format(
-            output, ", ridge point %s FLOP/byte",
+    used = (size_t)snprintf(line, sizeof(line), "%s: %s", what,
+                            number(roofs->dram_bytes_per_s, RIDGE_UNIT_BYTES_PER_S, text));
+    for (i = 0; i < count && used < sizeof(line); i++)
+        used +=
+            (size_t)snprintf(line + used, sizeof(line) - used, ", %s %s", ridge_peak_name(peaks[i]),
+                             number(roofs->flop_per_s[peaks[i]], RIDGE_UNIT_FLOP_PER_S, text));
+    if (count == 1 && used < sizeof(line))
+        used += (size_t)snprintf(
+            line + used, sizeof(line) - used, ", ridge point %s FLOP/byte",
             number(roofs->flop_per_s[peaks[0]] / roofs->dram_bytes_per_s, RIDGE_UNIT_NONE, text));
-    if (!isnan(roofs->launch_s))
-        ridge_output_format(output, ", launch %s", seconds(roofs->launch_s, text));
-    ridge_output_text(output, "\n");
+    if (!isnan(roofs->launch_s) && used < sizeof(line))
+        snprintf(line + used, sizeof(line) - used, ", launch %s", seconds(roofs->launch_s, text));
+    ridge_output_wrap(output, 4, "", line);
 }
 
 /* -- one bound --------------------------------------------------------------------------------- */

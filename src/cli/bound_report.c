@@ -92,16 +92,24 @@ static int measure(struct context *context, const ridge_kernel **kernels, size_t
     return CLI_DONE;
 }
 
-/* Without --gpu: the chip that the report was made on. */
-static void chip_of_report(struct bound_request *request, const ridge_kernel_info *info)
+/* Without --gpu: the chip that the report was made on. Roofs measured on another one do not hold
+ * for it. */
+static int chip_of_report(struct bound_request *request, const ridge_kernel_info *info,
+                          const char *path)
 {
     const ridge_chip *const chip = info->gpu_name != NULL ? ridge_chip_find(info->gpu_name) : NULL;
 
+    if (request->is_measured_chip && chip != NULL && strcmp(chip->id, request->chips[0].id) != 0) {
+        cli_message(path, "was made on %s, the roofs of --measured on %s", chip->name,
+                    request->chips[0].nominal.name);
+        return CLI_USAGE;
+    }
     if (request->chip_count > 0 || chip == NULL)
-        return;
+        return CLI_DONE;
     snprintf(request->chips[0].id, sizeof(request->chips[0].id), "%s", chip->id);
     ridge_roofs_of_chip(chip, &request->chips[0].nominal);
     request->chip_count = 1;
+    return CLI_DONE;
 }
 
 /* -- text -------------------------------------------------------------------------------------- */
@@ -541,10 +549,11 @@ int bound_report(const struct bound_report_request *report, struct bound_request
         return status;
     status = cli_select_kernels(file, report->path, &report->filter, &kernels, &count);
     if (status == CLI_DONE) {
-        chip_of_report(request, ridge_kernel_get_info(kernels[0]));
+        status = chip_of_report(request, ridge_kernel_get_info(kernels[0]), report->path);
         context.chip = request->chip_count > 0 ? &request->chips[0] : NULL;
-        status = make_least(request, &context);
     }
+    if (status == CLI_DONE)
+        status = make_least(request, &context);
     if (status == CLI_DONE)
         status = measure(&context, kernels, count);
     if (status == CLI_DONE)
