@@ -33,7 +33,7 @@ struct bound_family {
     size_t count;
 };
 
-extern const struct bound_family bound_rows, bound_matrix, bound_kda;
+extern const struct bound_family bound_rows, bound_matrix, bound_kda, bound_transformer;
 
 /* "rows of x" and the like: a size that must be given, one with a default, a switch. */
 #define BOUND_SIZE(name, help)                                                                     \

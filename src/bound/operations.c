@@ -8,7 +8,8 @@
 
 #include "bound/bound_internal.h"
 
-static const struct bound_family *const families[] = {&bound_matrix, &bound_rows, &bound_kda};
+static const struct bound_family *const families[] = {&bound_matrix, &bound_rows, &bound_kda,
+                                                      &bound_transformer};
 
 static const struct bound_operation *row_at(size_t index)
 {

@@ -91,10 +91,10 @@ void bound_print_operations(ridge_format format, ridge_output *output)
     for (i = 0; i < ridge_operation_count(); i++) {
         const ridge_operation *const operation = ridge_operation_at(i);
 
-        snprintf(first, sizeof(first), "%-14s", operation->name);
-        ridge_output_wrap(output, 14, first, operation->summary);
+        snprintf(first, sizeof(first), "%-16s", operation->name);
+        ridge_output_wrap(output, 16, first, operation->summary);
         parameter_names(operation, names, sizeof(names));
-        ridge_output_wrap(output, 16, "              ", names);
+        ridge_output_wrap(output, 18, "                ", names);
     }
     ridge_output_text(output, "\nridge bound OP explains its parameters; ridge bound --bytes SIZE "
                               "--flop N takes any work\n");

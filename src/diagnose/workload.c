@@ -128,14 +128,9 @@ const char *ridge_workload_operation(size_t index)
 
 static ridge_status unknown_operation(const char *name, size_t length, ridge_error *err)
 {
-    char list[240] = "";
-    size_t used = 0, i;
-
-    for (i = 0; ridge_operation_at(i) != NULL && used < sizeof(list); i++)
-        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "",
-                                 ridge_operation_at(i)->name);
-    return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "unknown operation '%.*s'; there are %s",
-                      (int)(length > 40 ? 40 : length), name, list);
+    return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                      "unknown operation '%.*s'; ridge bound lists the %zu there are",
+                      (int)(length > 40 ? 40 : length), name, ridge_operation_count());
 }
 
 /* The operation and, of "kda_backward/A", the one kernel that is meant. */

@@ -59,7 +59,7 @@ static struct bad_case {
     {"rms_norm", "is not OP:SHAPE:DTYPE"},
     {"rms_norm:8192x4096", "is not OP:SHAPE:DTYPE"},
     {"::", "unknown operation ''"},
-    {"conv:1x1:f32", "unknown operation 'conv'; there are gemm"},
+    {"conv:1x1:f32", "unknown operation 'conv'; ridge bound lists"},
     {"rms_norm2:1x1:f32", "unknown operation"},
     {"RMS_NORM:1x1:f32", "unknown operation"},
     {"rms_norm:8192:bf16", "is not of the form ROWSxCOLUMNS"},
