@@ -2,25 +2,27 @@
  *
  * ridge bound: the least time an operation can take on a chip, before anything is measured.
  *
- * Dispatch: "ridge bound model ..." belongs to bound_model(argc, argv) in bound_model.c, with
- * argv[0] == "model" and an option table of its own. Everything else is here. */
+ * "ridge bound model ..." is bound_model() in bound_model.c, with an option table of its own. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bound_cli.h"
+#include "bound_model.h"
 #include "commands.h"
 
 static const char usage[] = "ridge bound [options] OP NAME=VALUE... [dtype=TYPE]\n"
                             "       ridge bound [options] --bytes SIZE --flop N\n"
                             "       ridge bound [options] --report FILE [OP NAME=VALUE...]\n"
-                            "       ridge bound [OP]";
+                            "       ridge bound [OP]\n"
+                            "       ridge bound model [options] CONFIG.JSON";
 
 /* What the options say, before any of it is understood. */
 struct given {
-    const char *gpus, *bandwidth, *peak, *measured, *dtype;
+    const char *gpus, *measured, *dtype;
     struct gpu_choice gpu; /* of --gpu-file */
+    struct bound_rates rates;
     uint64_t bytes;
     double flop_count;
     const char *svg;
@@ -43,6 +45,8 @@ static int find_operation(struct bound_request *request, char *name)
     if (request->operation != NULL)
         return CLI_DONE;
     nearest = options_nearest(name, cli_operation_names());
+    if (strcmp(name, "model") == 0)
+        return cli_usage_error("'model' stands before the options: ridge bound model CONFIG.JSON");
     if (strchr(name, '=') != NULL)
         return cli_usage_error("expected an operation before '%s', ridge bound lists them", name);
     if (nearest != NULL)
@@ -192,19 +196,27 @@ static int attach_measured(struct bound_request *request, const char *path)
     return CLI_USAGE;
 }
 
+int bound_read_rates(const struct bound_rates *rates, double *bytes_per_s, double *flop_per_s)
+{
+    *bytes_per_s = NAN;
+    *flop_per_s = NAN;
+    if (rates->bandwidth != NULL && !options_rate(rates->bandwidth, "B/s", bytes_per_s))
+        return cli_usage_error("--bandwidth needs a rate such as 2.0TB/s, not '%s'",
+                               rates->bandwidth);
+    if (rates->peak != NULL && !options_rate(rates->peak, "FLOP/s", flop_per_s))
+        return cli_usage_error("--peak needs a rate such as 312TFLOP/s, not '%s'", rates->peak);
+    return CLI_DONE;
+}
+
 /* --bandwidth and --peak stand for the nominal roofs; the peak is that of the types' unit. */
 static int override(struct bound_request *request, const struct given *given)
 {
-    double bytes_per_s = NAN, flop_per_s = NAN;
+    double bytes_per_s, flop_per_s;
+    const int status = bound_read_rates(&given->rates, &bytes_per_s, &flop_per_s);
     size_t i, k;
 
-    if (given->bandwidth != NULL && !options_rate(given->bandwidth, "B/s", &bytes_per_s))
-        return cli_usage_error("--bandwidth needs a rate such as 2.0TB/s, not '%s'",
-                               given->bandwidth);
-    if (given->peak != NULL && !options_rate(given->peak, "FLOP/s", &flop_per_s))
-        return cli_usage_error("--peak needs a rate such as 312TFLOP/s, not '%s'", given->peak);
-    if (given->bandwidth == NULL && given->peak == NULL)
-        return CLI_DONE;
+    if (status != CLI_DONE || (isnan(bytes_per_s) && isnan(flop_per_s)))
+        return status;
     if (request->chip_count == 0)
         add_nameless(request, "roofs as given");
     for (i = 0; i < request->chip_count; i++) {
@@ -379,10 +391,7 @@ int cmd_bound(int argc, char **argv)
         OPT_WORDS(0, "gpu", &given.gpus, "NAME,...", cli_chip_ids(),
                   "the chips: h200, a100, \"NVIDIA H200\" (ridge gpus lists them)"),
         OPT_GPU_FILE(&given.gpu),
-        OPT_STRING(0, "bandwidth", &given.bandwidth, "RATE",
-                   "of device memory instead of the chip's: 2.0TB/s"),
-        OPT_STRING(0, "peak", &given.peak, "RATE",
-                   "of the unit that multiplies dtype, instead of the chip's: 312TFLOP/s"),
+        OPT_RATES(&given.rates),
         OPT_STRING(0, "measured", &given.measured, "FILE",
                    "also against roofs measured on the machine (JSON)"),
         OPT_SIZE(0, "bytes", &given.bytes, "bytes that the work moves at least, no operation"),
@@ -402,7 +411,8 @@ int cmd_bound(int argc, char **argv)
     };
     int status;
 
-    /* if (argc > 1 && strcmp(argv[1], "model") == 0) return bound_model(argc - 1, argv + 1); */
+    if (argc > 1 && strcmp(argv[1], "model") == 0)
+        return bound_model(argc - 1, argv + 1);
     if (!options_parse(&argc, argv, usage, options, &status))
         return status;
     request = calloc(1, sizeof(*request));

@@ -10,6 +10,22 @@
 #include "ridge/bound.h"
 #include "ridge/roofline.h"
 
+/* Roofs as given, which stand before the chip's. */
+struct bound_rates {
+    const char *bandwidth, *peak; /* as typed; NULL: not given */
+};
+#define OPT_RATES(rates)                                                                           \
+    OPT_STRING(0, "bandwidth", &(rates)->bandwidth, "RATE",                                        \
+               "of device memory instead of the chip's: 2.0TB/s"),                                 \
+        OPT_STRING(0, "peak", &(rates)->peak, "RATE",                                              \
+                   "of the unit that multiplies dtype, instead of the chip's: 312TFLOP/s")
+/* NAN for what is not given. Returns 0, or an exit status after a message. */
+int bound_read_rates(const struct bound_rates *rates, double *bytes_per_s, double *flop_per_s);
+
+/* "memory", "bf16 tensor", "launch", "n/a"; for JSON "memory", "compute", "launch", NULL. */
+const char *bound_by_text(const ridge_bound *bound, const ridge_work *work);
+const char *bound_by_word(const ridge_bound *bound);
+
 enum { BOUND_CHIPS = 16, BOUND_ROWS = 4096 };
 
 /* One chip with its roofs: as sold or as given, and as measured. */

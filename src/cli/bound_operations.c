@@ -11,11 +11,12 @@ enum { TEXT = 32, MOST_OPERATIONS = 64 };
 
 const char *const *cli_operation_names(void)
 {
-    static const char *names[MOST_OPERATIONS + 1];
+    static const char *names[MOST_OPERATIONS + 2];
     size_t i;
 
     for (i = 0; i < ridge_operation_count() && i < MOST_OPERATIONS; i++)
         names[i] = ridge_operation_at(i)->name;
+    names[i++] = "model"; /* stands in an operation's place */
     names[i] = NULL;
     return names;
 }
@@ -97,7 +98,8 @@ void bound_print_operations(ridge_format format, ridge_output *output)
         ridge_output_wrap(output, 18, "                ", names);
     }
     ridge_output_text(output, "\nridge bound OP explains its parameters; ridge bound --bytes SIZE "
-                              "--flop N takes any work\n");
+                              "--flop N takes any work\n"
+                              "ridge bound model CONFIG.JSON is about all kernels of a model\n");
 }
 
 void bound_print_operation(const ridge_operation *operation, ridge_format format,

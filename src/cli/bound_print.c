@@ -19,7 +19,7 @@ static char *seconds(double value, char *text)
     return ridge_number_text(value * 1e9, RIDGE_UNIT_NS, text, TEXT);
 }
 
-static const char *by_text(const ridge_bound *bound, const ridge_work *work)
+const char *bound_by_text(const ridge_bound *bound, const ridge_work *work)
 {
     switch (bound->by) {
     case RIDGE_BOUND_BY_MEMORY:
@@ -34,7 +34,7 @@ static const char *by_text(const ridge_bound *bound, const ridge_work *work)
     return "n/a";
 }
 
-static const char *by_word(const ridge_bound *bound)
+const char *bound_by_word(const ridge_bound *bound)
 {
     static const char *const words[] = {
         [RIDGE_BOUND_BY_NOTHING] = NULL,
@@ -148,7 +148,7 @@ static void print_answer(const struct bound_row *row, const struct bound_chip *c
         return;
     }
     snprintf(line, sizeof(line), "at least %s, bound by %s", seconds(bound->time_s, time),
-             by_text(bound, &row->work));
+             bound_by_text(bound, &row->work));
     ridge_output_styled(output, RIDGE_STYLE_STRONG, line);
     if (bound->by == RIDGE_BOUND_BY_MEMORY && bound->compute_s > 0)
         ridge_output_format(output, "; the FLOP alone take %s", seconds(bound->compute_s, other));
@@ -347,7 +347,8 @@ static void add_row(ridge_table *table, const struct bound_request *request,
         ridge_table_text(table, "");
     } else {
         ridge_table_number(table, row->nominal.ridge_flop_per_byte);
-        ridge_table_text(table, by_text(has_measured ? &row->measured : &row->nominal, &row->work));
+        ridge_table_text(table,
+                         bound_by_text(has_measured ? &row->measured : &row->nominal, &row->work));
     }
     ridge_table_number(table, row->nominal.time_s * 1e9);
     if (any_measured(request))
@@ -418,8 +419,9 @@ static void print_turns(const struct bound_request *request, ridge_output *outpu
             continue;
         ridge_output_format(output, "%s: %s up to %s=%.0f, %s from %s=%.0f\n",
                             chip->id[0] != '\0' ? chip->id : chip->nominal.name,
-                            by_text(old, &before->work), name, before->values[swept->parameter],
-                            by_text(new, &row->work), name, row->values[swept->parameter]);
+                            bound_by_text(old, &before->work), name,
+                            before->values[swept->parameter], bound_by_text(new, &row->work), name,
+                            row->values[swept->parameter]);
     }
 }
 
@@ -459,7 +461,7 @@ static void write_bound(ridge_json *json, const char *key, const ridge_bound *bo
     ridge_json_number(json, "compute_s", bound->compute_s);
     ridge_json_number(json, "time_s", bound->time_s);
     ridge_json_number(json, "ridge_flop_per_byte", bound->ridge_flop_per_byte);
-    ridge_json_text(json, "by", by_word(bound));
+    ridge_json_text(json, "by", bound_by_word(bound));
     ridge_json_end_object(json);
 }
 

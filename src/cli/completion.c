@@ -202,6 +202,8 @@ static void add_zsh_case(const struct command *command, const char *usage_line,
         ridge_output_format(output, "            ':%s:(", argument_kind(command));
         add_words(output, argument_words(command));
         ridge_output_text(output, ")'\n");
+        if ((command->flags & COMMAND_OPERATIONS) != 0) /* ridge bound model CONFIG.JSON */
+            ridge_output_text(output, "            '*:config:_files'\n");
     } else if ((command->flags & COMMAND_FILES) != 0) {
         ridge_output_text(output, "            '*:report:_files'\n");
     } else {

@@ -10,7 +10,7 @@
 #include "options.h"
 
 const struct command commands[] = {
-    {"bound", "Compute the least time an operation can take on a chip", cmd_bound, GROUP_LIMIT,
+    {"bound", "Compute the least time an operation or a model can take", cmd_bound, GROUP_LIMIT,
      COMMAND_OPERATIONS},
     {"occupancy", "Say how many blocks fit an SM and what the next one costs", cmd_occupancy,
      GROUP_LIMIT, 0},

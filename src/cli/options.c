@@ -283,14 +283,18 @@ static int print_help(const char *usage, const struct option *options)
     const struct cli_output plain = {0};
     const struct command *const command = command_find(current_command);
     ridge_output *const output = cli_open(&plain);
+    char page[64];
+    size_t i;
 
     ridge_output_format(output, "usage: %s\n\n", usage);
     if (command != NULL)
         ridge_output_format(output, "%s.\n\n", command->summary);
     for (; options->kind != OPTION_END; options++)
         print_option(output, options);
-    if (command != NULL)
-        ridge_output_format(output, "\nMore: ridge help %s\n", command->name);
+    snprintf(page, sizeof(page), "%s", current_command);
+    for (i = 0; page[i] != '\0'; i++) /* the page of "bound model" */
+        page[i] = page[i] == ' ' ? '-' : page[i];
+    ridge_output_format(output, "\nMore: ridge help %s\n", page);
     return cli_close(output, CLI_DONE);
 }
 

@@ -191,7 +191,7 @@ const char *command_nearest(const char *word);
 /* The identifiers that ridge explain knows; ends with NULL. */
 const char *const *cli_topic_ids(void);
 
-/* The operations of ridge bound; ends with NULL. */
+/* The operations of ridge bound, and "model"; ends with NULL. */
 const char *const *cli_operation_names(void);
 
 /* Calls visit with the usage and option table of a command, which is not run. */

@@ -1,0 +1,1 @@
+ridge bound --gpu h200 model models/llama-3-8b.json

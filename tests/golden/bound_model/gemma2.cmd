@@ -1,0 +1,1 @@
+ridge bound model models/gemma-2-9b.json --gpu h200

@@ -1,0 +1,1 @@
+ridge bound model models/llama-3-8b.json --gpu h200 --decode --batch 16 --context 4096

@@ -1,0 +1,1 @@
+ridge bound model models/none.json --gpu h200

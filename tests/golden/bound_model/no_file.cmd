@@ -1,0 +1,1 @@
+ridge bound model --gpu h200

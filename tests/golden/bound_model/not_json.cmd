@@ -1,0 +1,1 @@
+ridge bound model models/README.md --gpu h200
