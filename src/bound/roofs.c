@@ -55,6 +55,7 @@ void ridge_bound_of(const ridge_work *work, const ridge_roofs *roofs, ridge_boun
 {
     const double bytes = work->read_bytes + work->written_bytes;
     const double peak = roofs->flop_per_s[work->peak];
+    double known_s;
 
     out->memory_s = time_of(bytes, roofs->dram_bytes_per_s);
     out->compute_s = time_of(work->flop_count, peak);
@@ -64,10 +65,11 @@ void ridge_bound_of(const ridge_work *work, const ridge_roofs *roofs, ridge_boun
     out->ridge_flop_per_byte = peak / roofs->dram_bytes_per_s;
     out->by = RIDGE_BOUND_BY_NOTHING;
     out->time_s = NAN;
-    /* fmax() leaves out what is unknown: what is known still bounds. */
-    if (isnan(out->memory_s) && isnan(out->compute_s))
+    /* fmax() leaves out what is unknown: what is known still bounds, unless it is nothing. */
+    known_s = fmax(out->memory_s, out->compute_s);
+    if (!(known_s > 0) && (isnan(out->memory_s) || isnan(out->compute_s)))
         return;
-    out->time_s = fmax(out->memory_s, out->compute_s);
+    out->time_s = known_s;
     if (out->time_s > 0)
         out->by = out->compute_s == out->time_s ? RIDGE_BOUND_BY_COMPUTE : RIDGE_BOUND_BY_MEMORY;
     if (roofs->launch_s > out->time_s) {

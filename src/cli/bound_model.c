@@ -110,11 +110,12 @@ static int take_measured(const char *path, struct model_answer *answer)
         cli_message(path, "was measured on %s, which is not the chip of --gpu", roofs.name);
         return CLI_USAGE;
     }
-    if (answer->roofs.name[0] == '\0') {
-        answer->roofs = roofs;
-        answer->dram_bytes = chip != NULL ? chip->dram_bytes : (double)NAN;
-        return CLI_DONE;
+    if (answer->roofs.name[0] == '\0' && chip != NULL) {
+        ridge_roofs_of_chip(chip, &answer->roofs);
+        answer->dram_bytes = chip->dram_bytes;
     }
+    if (roofs.name[0] != '\0' && answer->roofs.name[0] == '\0')
+        memcpy(answer->roofs.name, roofs.name, sizeof(roofs.name));
     if (!isnan(roofs.dram_bytes_per_s))
         answer->roofs.dram_bytes_per_s = roofs.dram_bytes_per_s;
     for (i = 0; i < RIDGE_PEAK_COUNT; i++)
@@ -181,14 +182,13 @@ static void fill_row(const ridge_model_work *kind, const ridge_roofs *roofs, str
     row->bytes = kind->work.read_bytes + kind->work.written_bytes;
     row->per_layer = kind->launches / kind->layers;
     ridge_bound_of(&kind->work, roofs, &row->bound);
-    if (row->bound.by == RIDGE_BOUND_BY_NOTHING)
-        row->bound.time_s = NAN; /* a roof is not known: no bound, and not 0 */
     row->total_s = (double)kind->launches * row->bound.time_s;
     alone.read_bytes = fmax(0, row->bytes - kind->between_bytes);
     alone.written_bytes = 0;
     unlaunched.launch_s = NAN;
     ridge_bound_of(&alone, &unlaunched, &without);
-    row->saves_s = row->bound.time_s - without.time_s;
+    /* What is left may be unknown; at most all of it is saved. */
+    row->saves_s = row->bound.time_s - fmax(0, without.time_s);
 }
 
 static void fill_answer(const ridge_model_work *works, size_t count, struct model_answer *answer)

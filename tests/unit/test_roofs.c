@@ -120,6 +120,8 @@ static struct bound_case {
      RIDGE_BOUND_BY_COMPUTE},
     {"peak unknown", 6, 4, 100, 10, UNKNOWN, UNKNOWN, 1, UNKNOWN, 1, 10, UNKNOWN,
      RIDGE_BOUND_BY_MEMORY},
+    {"no operations, bandwidth unknown", 6, 4, 0, UNKNOWN, 100, UNKNOWN, UNKNOWN, 0, UNKNOWN, 0,
+     UNKNOWN, RIDGE_BOUND_BY_NOTHING},
     {"no roof", 6, 4, 100, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, 10, UNKNOWN,
      RIDGE_BOUND_BY_NOTHING},
 };
