@@ -1,87 +1,178 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The bank model: an access is cut into phases, the words of a phase are sorted into banks, equal
- * words count once, and the fullest bank tells how many wavefronts the phase takes. The rule for
- * 8 and 16 byte accesses (half and quarter warps) is that of the CUDA programming guide; ldmatrix
- * follows it with one 16-byte row a lane. */
+ * words count once, and the fullest bank tells how many wavefronts the phase takes. */
 #include "ridge/banks.h"
 
 #include <assert.h>
+#include <string.h>
 
-enum { BANKS = 32, WORD_BYTES = 4, PHASE_BYTES = BANKS * WORD_BYTES };
+enum {
+    LANES = RIDGE_BANKS_LANES,
+    BANKS = RIDGE_BANKS_COUNT,
+    WORD_BYTES = RIDGE_BANKS_WORD_BYTES,
+    PHASE_BYTES = BANKS * WORD_BYTES,
+    MOST_WORDS = LANES * 16 / WORD_BYTES
+};
 
 static bool is_width(int bytes)
 {
     return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
 }
 
-/* The lanes of a phase, as different words. */
+/* Which lanes are served together. Sets the phase of each lane and returns how many phases there
+ * may be, some of them without an active lane. This function alone knows the rule: that of the CUDA
+ * programming guide, fixed lanes of up to 128 bytes together. */
+static int assign_phases(int width_bytes, int phase_of[LANES])
+{
+    const int phase_lanes = width_bytes <= WORD_BYTES ? LANES : PHASE_BYTES / width_bytes;
+
+    for (int lane = 0; lane < LANES; lane++)
+        phase_of[lane] = lane / phase_lanes;
+    return LANES / phase_lanes;
+}
+
+/* The different words of a phase. */
 struct phase {
-    uint32_t words[BANKS];
+    uint32_t word[MOST_WORDS];
+    uint32_t lanes[MOST_WORDS]; /* that want the word */
+    int wavefront[MOST_WORDS];  /* that serves it, from 0 */
     int word_count;
+    int words_in[BANKS];
 };
 
-static void add_word(struct phase *phase, uint32_t word)
+static void add_word(struct phase *phase, uint32_t word, int lane)
 {
-    for (int i = 0; i < phase->word_count; i++)
-        if (phase->words[i] == word)
-            return;
-    assert(phase->word_count < BANKS);
-    phase->words[phase->word_count++] = word;
+    int i = 0;
+
+    while (i < phase->word_count && phase->word[i] != word)
+        i++;
+    if (i == phase->word_count) {
+        assert(phase->word_count < MOST_WORDS);
+        phase->word_count++;
+        phase->word[i] = word;
+        phase->lanes[i] = 0;
+        phase->wavefront[i] = phase->words_in[word % BANKS]++;
+    }
+    phase->lanes[i] |= UINT32_C(1) << lane;
 }
 
 /* Wavefronts of the phase, and the first bank that needs them all. */
 static int fullest_bank(const struct phase *phase, int *bank)
 {
-    int words_in[BANKS] = {0};
     int most = 0;
 
-    for (int i = 0; i < phase->word_count; i++)
-        words_in[phase->words[i] % BANKS]++;
     for (int i = 0; i < BANKS; i++)
-        if (words_in[i] > most) {
-            most = words_in[i];
+        if (phase->words_in[i] > most) {
+            most = phase->words_in[i];
             *bank = i;
         }
     return most;
 }
 
-ridge_status ridge_banks_count(const uint32_t address_bytes[RIDGE_BANKS_LANES], uint32_t lanes,
-                               int width_bytes, ridge_bank_count *out, ridge_error *err)
+static void draw_phase(const struct phase *phase, int index, int wavefronts, ridge_bank_map *map)
+{
+    for (int i = 0; i < phase->word_count; i++) {
+        const int row = map->wavefront_count + phase->wavefront[i];
+        const uint32_t bank = phase->word[i] % BANKS;
+
+        map->lanes[row][bank] = phase->lanes[i];
+        map->word[row][bank] = phase->word[i];
+    }
+    for (int i = 0; i < wavefronts; i++)
+        map->phase[map->wavefront_count++] = index;
+}
+
+static void count_phase(const struct phase *phase, ridge_bank_count *count, ridge_bank_map *map)
+{
+    int bank = -1;
+    const int wavefronts = fullest_bank(phase, &bank);
+
+    if (wavefronts == 0)
+        return;
+    if (map != NULL)
+        draw_phase(phase, count->ideal, wavefronts, map);
+    count->phase_wavefronts[count->ideal++] = wavefronts;
+    count->wavefronts += wavefronts;
+    if (wavefronts > count->degree) {
+        count->degree = wavefronts;
+        count->worst_bank = bank;
+    }
+}
+
+static ridge_status check_alignment(const uint32_t address_bytes[LANES], uint32_t lanes,
+                                    int width_bytes, ridge_error *err)
+{
+    for (int lane = 0; lane < LANES; lane++)
+        if ((lanes >> lane & 1) != 0 && address_bytes[lane] % (uint32_t)width_bytes != 0)
+            return ridge_fail(err, RIDGE_ERR_MISALIGNED,
+                              "lane %d: address %u is no multiple of the %d bytes accessed", lane,
+                              (unsigned)address_bytes[lane], width_bytes);
+    return RIDGE_OK;
+}
+
+static ridge_status check_access(const ridge_bank_access *access, ridge_error *err)
+{
+    const bool is_matrix = access->op == RIDGE_BANK_LDMATRIX || access->op == RIDGE_BANK_STMATRIX;
+
+    if (!is_width(access->width_bytes))
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "an access of %d bytes a lane, expected 1, 2, 4, 8 or 16",
+                          access->width_bytes);
+    if (access->op == RIDGE_BANK_CP_ASYNC && access->width_bytes < 4)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "cp.async of %d bytes a lane, expected 4, 8 or 16", access->width_bytes);
+    if (is_matrix && access->matrix_count != 1 && access->matrix_count != 2 &&
+        access->matrix_count != 4)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "%d matrices, expected 1, 2 or 4",
+                          access->matrix_count);
+    if (is_matrix && access->width_bytes != 16)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "rows of %d bytes in a matrix, expected 16", access->width_bytes);
+    return RIDGE_OK;
+}
+
+ridge_status ridge_banks_simulate(const ridge_bank_access *access,
+                                  const uint32_t address_bytes[RIDGE_BANKS_LANES], uint32_t lanes,
+                                  ridge_bank_count *out, ridge_bank_map *map, ridge_error *err)
 {
     ridge_bank_count count = {.worst_bank = -1};
-    int phase_lanes;
+    int phase_of[LANES], phase_count;
+    ridge_status status;
 
     *out = (ridge_bank_count){.worst_bank = -1};
-    if (!is_width(width_bytes))
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "an access of %d bytes a lane, expected 1, 2, 4, 8 or 16", width_bytes);
+    if (map != NULL)
+        memset(map, 0, sizeof(*map));
+    status = check_access(access, err);
+    if (status != RIDGE_OK)
+        return status;
+    if (access->matrix_count == 1 || access->matrix_count == 2)
+        lanes &= (UINT32_C(1) << 8 * access->matrix_count) - 1;
+    status = check_alignment(address_bytes, lanes, access->width_bytes, err);
+    if (status != RIDGE_OK)
+        return status;
 
-    phase_lanes = width_bytes <= WORD_BYTES ? RIDGE_BANKS_LANES : PHASE_BYTES / width_bytes;
-    for (int first = 0; first < RIDGE_BANKS_LANES; first += phase_lanes) {
+    phase_count = assign_phases(access->width_bytes, phase_of);
+    assert(phase_count <= RIDGE_BANKS_MOST_PHASES);
+    for (int i = 0; i < phase_count; i++) {
         struct phase phase = {.word_count = 0};
-        int bank = -1, wavefronts;
 
-        for (int lane = first; lane < first + phase_lanes; lane++) {
-            if ((lanes >> lane & 1) == 0)
-                continue;
-            if (address_bytes[lane] % (uint32_t)width_bytes != 0)
-                return ridge_fail(err, RIDGE_ERR_MISALIGNED,
-                                  "lane %d: address %u is no multiple of the %d bytes accessed",
-                                  lane, (unsigned)address_bytes[lane], width_bytes);
-            for (int byte = 0; byte < width_bytes; byte += WORD_BYTES)
-                add_word(&phase, (address_bytes[lane] + (uint32_t)byte) / WORD_BYTES);
-        }
-        wavefronts = fullest_bank(&phase, &bank);
-        count.wavefronts += wavefronts;
-        count.ideal += wavefronts > 0;
-        if (wavefronts > count.degree) {
-            count.degree = wavefronts;
-            count.worst_bank = bank;
-        }
+        for (int lane = 0; lane < LANES; lane++)
+            if (phase_of[lane] == i && (lanes >> lane & 1) != 0)
+                for (int byte = 0; byte < access->width_bytes; byte += WORD_BYTES)
+                    add_word(&phase, (address_bytes[lane] + (uint32_t)byte) / WORD_BYTES, lane);
+        count_phase(&phase, &count, map);
     }
     *out = count;
     return RIDGE_OK;
+}
+
+ridge_status ridge_banks_count(const uint32_t address_bytes[RIDGE_BANKS_LANES], uint32_t lanes,
+                               int width_bytes, ridge_bank_count *out, ridge_error *err)
+{
+    const ridge_bank_access load = {.op = RIDGE_BANK_LOAD, .width_bytes = width_bytes};
+
+    return ridge_banks_simulate(&load, address_bytes, lanes, out, NULL, err);
 }
 
 static ridge_status check_rows(const ridge_bank_rows *rows, ridge_error *err)
