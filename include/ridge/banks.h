@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ridge/hardware.h"
 #include "ridge/status.h"
 
 #ifdef __cplusplus
@@ -108,11 +109,212 @@ enum { RIDGE_BANKS_LARGEST_PADDING = 64 };
 ridge_status ridge_banks_pad(const ridge_bank_rows *rows, ridge_bank_padding *paddings,
                              size_t capacity, size_t *count, ridge_error *err);
 
-/* The other remedy: byte offsets in a tile swizzled in place. Exclusive-ors bit_count bits from
- * bit first_bit on with the bits that stand distance higher; (3, 4, 3) swizzles the 16-byte
- * chunks of 128-byte rows, as CUTLASS's Swizzle<3, 4, 3> and the 128-byte mode of TMA do.
- * bit_count, first_bit and distance are >= 0 and their sum at most 32. */
+/* -- expressions ------------------------------------------------------------------------------- */
+
+enum { RIDGE_BANKS_MOST_TEXT = 255 };
+
+typedef struct ridge_bank_variable {
+    const char *name; /* letters, digits and '_' */
+    int64_t value;
+} ridge_bank_variable;
+
+/* Evaluates value_count integer expressions, separated by commas: decimal and 0x numbers, the
+ * variables, parentheses, and C's operators with C's precedence (?: || && | ^ & == != < <= > >= <<
+ * >> + - * / % and unary - + ~ !). 64 bits; sums and products wrap round, / and % round towards
+ * zero. RIDGE_ERR_INVALID_ARGUMENT with the column, from 1, for what is no expression, longer than
+ * RIDGE_BANKS_MOST_TEXT, a division by zero, or a shift by less than 0 or more than 63. */
+ridge_status ridge_bank_evaluate(const char *text, const ridge_bank_variable *variables,
+                                 size_t variable_count, int64_t *values, size_t value_count,
+                                 ridge_error *err);
+
+/* -- tiles ------------------------------------------------------------------------------------- */
+
+typedef enum ridge_bank_order {
+    RIDGE_BANK_ROWS,   /* row after row, stride_bytes apart */
+    RIDGE_BANK_BLOCKS, /* 8 x 8 elements contiguous, blocks in row-major order: one copy that
+                          ldmatrix reads plain and transposed without conflicts */
+    RIDGE_BANK_PANELS, /* panels of columns, panel_bytes wide, one after the other, each row after
+                          row: how TMA and wgmma lay out rows wider than their swizzle */
+} ridge_bank_order;
+
+/* A tile in shared memory: element (row, column) of rows x columns. */
+typedef struct ridge_bank_tile {
+    int rows, columns;
+    int element_bytes;        /* 1, 2, 4, 8 or 16 */
+    const char *element_name; /* "bf16"; borrowed from a constant table */
+    ridge_bank_order order;
+    int stride_bytes; /* of RIDGE_BANK_ROWS: from one row to the next */
+    int panel_bytes;  /* of RIDGE_BANK_PANELS: 32, 64 or 128 */
+    int base_bytes;   /* where the tile begins */
+    /* Then the byte offset in the tile is swizzled, see ridge_banks_swizzle(); 0 bits: not. */
+    int swizzle_bits, swizzle_first_bit, swizzle_distance;
+    /* And the byte offset in the row exclusive-ored with this expression of row and column; "":
+     * none. Of RIDGE_BANK_ROWS. */
+    char xor_text[RIDGE_BANKS_MOST_TEXT + 1];
+} ridge_bank_tile;
+
+/* Reads "ROWSxCOLUMNS:ELEMENT[:PART...]". ELEMENT is a type (bf16, fp32, int8, ...) or a number of
+ * bytes ("2B"). Parts:
+ *     136  stride=136  stride=272B  +8      row stride in elements or bytes; padding of a row
+ *     swizzle=3,4,3                         Swizzle<B,M,S> of byte offsets
+ *     cute=3,3,3                            the same of element indices, as CuTe writes it: M grows
+ *                                           by log2 of the element's bytes, 3,3,3 of bf16 = 3,4,3
+ *     swizzle=128B                          and 64B, 32B: the modes of TMA and wgmma, with panels
+ *     8x8                                   8 x 8 blocks
+ *     xor=EXPRESSION                        to the end: of row and col (element), in bytes
+ *     base=BYTES
+ * RIDGE_ERR_INVALID_ARGUMENT says what was found and what was expected. */
+ridge_status ridge_bank_tile_read(const char *text, ridge_bank_tile *out, ridge_error *err);
+/* The checks of ridge_bank_tile_read() for a tile that was filled otherwise. */
+ridge_status ridge_bank_tile_check(const ridge_bank_tile *tile, ridge_error *err);
+/* "stride 136 (272 B)", "8x8 blocks", "128B mode of TMA, Swizzle<3,4,3>"; 128 bytes are enough.
+ * Returns buffer. */
+char *ridge_bank_tile_layout(const ridge_bank_tile *tile, char *buffer, size_t size);
+/* Bytes from the base to the end of the last element. */
+size_t ridge_bank_tile_bytes(const ridge_bank_tile *tile);
+/* The largest power of two, to 16, that all rows' starts are multiples of when no swizzle moves
+ * smaller pieces: what width of an access the layout allows. */
+int ridge_bank_tile_piece_bytes(const ridge_bank_tile *tile);
+/* Byte address of an element; fails only where an xor expression does or leads out of 32 bits. row
+ * and column lie in the tile. */
+ridge_status ridge_bank_tile_address(const ridge_bank_tile *tile, int row, int column,
+                                     uint32_t *address_bytes, ridge_error *err);
+
+/* Exclusive-ors bit_count bits of a byte offset from bit first_bit on with the bits that stand
+ * distance higher; (3, 4, 3) swizzles the 16-byte chunks of 128-byte rows, as CUTLASS's
+ * Swizzle<3, 4, 3> and the 128-byte mode of TMA do. bit_count, first_bit and distance are >= 0 and
+ * their sum at most 32. */
 uint32_t ridge_banks_swizzle(uint32_t offset_bytes, int bit_count, int first_bit, int distance);
+
+/* -- patterns ---------------------------------------------------------------------------------- */
+
+/* What a warp does with a tile: an instruction and the element at which each lane begins. */
+typedef struct ridge_bank_pattern {
+    ridge_bank_access access;
+    /* A named pattern, which walks the whole tile, or "ROW, COLUMN", expressions of lane, warp and
+     * i, the number of the step. */
+    char where[RIDGE_BANKS_MOST_TEXT + 1];
+    uint32_t lanes;  /* that take part */
+    int row, column; /* added to each lane's element */
+    int warp;
+    int steps; /* of i, from 0; 0: what a named pattern needs to walk the tile, 1 of expressions */
+} ridge_bank_pattern;
+
+/* Reads "ACCESS [WHERE] [PART...]": "ld.2 token-strided", "ld.16 lane % 8, lane / 8 * 8 i=4". Parts
+ * are @ROW,COLUMN, lanes=MASK, warp=N and i=N. Without WHERE: ldmatrix-a for matrices, else row. */
+ridge_status ridge_bank_pattern_read(const char *text, ridge_bank_pattern *out, ridge_error *err);
+
+/* Names of the patterns, and a line on each; NULL past the end. */
+const char *ridge_bank_pattern_name(size_t index);
+const char *ridge_bank_pattern_meaning(size_t index);
+
+/* The elements of one step; lanes outside a tile that is no multiple of the pattern's block are
+ * off. */
+typedef struct ridge_bank_elements {
+    uint32_t lanes;
+    int row[RIDGE_BANKS_LANES], column[RIDGE_BANKS_LANES];
+} ridge_bank_elements;
+
+enum { RIDGE_BANKS_MOST_STEPS = 65536 };
+
+/* How many steps the pattern takes on a tile of that shape. RIDGE_ERR_INVALID_ARGUMENT when the
+ * access or the pattern does not fit the tile. */
+ridge_status ridge_bank_pattern_steps(const ridge_bank_pattern *pattern,
+                                      const ridge_bank_tile *tile, int *steps, ridge_error *err);
+ridge_status ridge_bank_pattern_elements(const ridge_bank_pattern *pattern,
+                                         const ridge_bank_tile *tile, int step,
+                                         ridge_bank_elements *out, ridge_error *err);
+/* Their addresses. RIDGE_ERR_INVALID_ARGUMENT when the layout tears what a lane accesses apart. */
+ridge_status ridge_bank_tile_addresses(const ridge_bank_tile *tile,
+                                       const ridge_bank_pattern *pattern,
+                                       const ridge_bank_elements *elements,
+                                       uint32_t address_bytes[RIDGE_BANKS_LANES], ridge_error *err);
+
+typedef struct ridge_bank_result {
+    int steps;                 /* instructions */
+    int64_t wavefronts, ideal; /* of all steps */
+    int worst_step;            /* the first with the most wavefronts beyond the ideal */
+    ridge_bank_count worst;
+} ridge_bank_result;
+
+/* Simulates all steps of a pattern on a tile. */
+ridge_status ridge_bank_pattern_run(const ridge_bank_pattern *pattern, const ridge_bank_tile *tile,
+                                    ridge_bank_result *out, ridge_error *err);
+
+/* -- solving ----------------------------------------------------------------------------------- */
+
+enum { RIDGE_BANKS_MOST_PATTERNS = 8, RIDGE_BANKS_SOLVE_STEPS = 4096, RIDGE_BANKS_KIND_MOST = 3 };
+
+typedef struct ridge_bank_question {
+    const ridge_bank_tile *tile; /* its shape, its base, and the layout to compare with */
+    const ridge_bank_pattern *patterns;
+    size_t pattern_count; /* 1 to RIDGE_BANKS_MOST_PATTERNS */
+    int align_bytes; /* pieces that a layout must keep whole and aligned, 1 to 16; 0: the widest
+                        access */
+    /* For the occupancy that a layout costs; arch NULL: not asked. launch.shared_bytes is what the
+     * kernel has besides tile_copies tiles (stages of a pipeline; at least 1). */
+    const ridge_arch *arch;
+    ridge_launch launch;
+    int tile_copies;
+} ridge_bank_question;
+
+typedef enum ridge_bank_kind {
+    RIDGE_BANK_GIVEN,
+    RIDGE_BANK_PADDED, /* also by nothing */
+    RIDGE_BANK_BLOCKED,
+    RIDGE_BANK_PANELED, /* the modes of TMA and wgmma */
+    RIDGE_BANK_SWIZZLED,
+    RIDGE_BANK_KIND_COUNT
+} ridge_bank_kind;
+
+/* A layout and what it does to each pattern. */
+typedef struct ridge_bank_candidate {
+    ridge_bank_kind kind;
+    ridge_bank_tile tile;
+    ridge_bank_result results[RIDGE_BANKS_MOST_PATTERNS];
+    int64_t excess;     /* wavefronts beyond the ideal, all patterns */
+    int64_t lost_bytes; /* of one tile, against rows without padding */
+    int piece_bytes;    /* ridge_bank_tile_piece_bytes() */
+    int address_ops;    /* integer instructions an access costs beyond those of plain rows: 0 when
+                           every step is the first one moved by the same constant in all lanes, 1
+                           when each lane has its own constant to exclusive-or, else 2 */
+    int blocks_per_sm;  /* -1: not asked */
+} ridge_bank_candidate;
+
+/* What no layout can undercut that keeps aligned pieces of piece_bytes whole: the words of a phase
+ * that stand at the same place of their pieces share 128 / piece_bytes banks. */
+typedef struct ridge_bank_floor {
+    int piece_bytes;
+    int64_t wavefronts, ideal; /* of all steps; a floor above the ideal is a proof */
+    int degree;                /* of the worst phase */
+    int reached_stride_bytes;  /* the shortest row stride that needs no more; 0: none does */
+    /* What breaks it: smaller pieces and the shortest stride that is then free of conflicts; 0:
+     * none. The copies that fill the tile are piece_bytes / free_piece_bytes times as many. */
+    int free_piece_bytes, free_stride_bytes;
+    /* Or other lanes: the shortest stride at which loads of whole pieces in the pattern
+     * quarter-rows are free of conflicts; 0: none. */
+    int quarter_stride_bytes;
+} ridge_bank_floor;
+
+typedef struct ridge_bank_solution {
+    ridge_bank_candidate given; /* kind GIVEN; piece_bytes 0: it traps, see given_error */
+    ridge_error given_error;
+    size_t candidate_count; /* in all */
+    size_t excluded_align;  /* of these, layouts that break the pieces */
+    size_t excluded_trap;   /* and others on which an access would trap */
+    ridge_bank_floor floors[RIDGE_BANKS_MOST_PATTERNS];
+} ridge_bank_solution;
+
+/* Tries row strides through a whole turn of the banks (128 bytes), 8 x 8 blocks, the modes of TMA,
+ * and Swizzle<B,M,S> of bytes with B of 1 to 5 and S >= B that stay in the tile. Fills at most
+ * capacity candidates, best first: fewest wavefronts beyond the ideal, most blocks per SM, fewest
+ * bytes lost, fewest address instructions, then padding before blocks before panels before
+ * swizzles, then the smaller numbers; no more than RIDGE_BANKS_KIND_MOST of a kind. *count is how
+ * many there are. RIDGE_ERR_INVALID_ARGUMENT for a pattern that does not fit the tile or takes more
+ * than RIDGE_BANKS_SOLVE_STEPS steps. */
+ridge_status ridge_banks_solve(const ridge_bank_question *question,
+                               ridge_bank_candidate *candidates, size_t capacity, size_t *count,
+                               ridge_bank_solution *out, ridge_error *err);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "banks/banks_internal.h"
+
 enum {
     LANES = RIDGE_BANKS_LANES,
     BANKS = RIDGE_BANKS_COUNT,
@@ -20,16 +22,26 @@ static bool is_width(int bytes)
     return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
 }
 
-/* Which lanes are served together. Sets the phase of each lane and returns how many phases there
- * may be, some of them without an active lane. This function alone knows the rule: that of the CUDA
- * programming guide, fixed lanes of up to 128 bytes together. */
-static int assign_phases(int width_bytes, int phase_of[LANES])
+/* This function alone knows the rule: that of the CUDA programming guide, fixed lanes of up to 128
+ * bytes together. */
+int banks_phases(const ridge_bank_access *access, const uint32_t address_bytes[LANES],
+                 uint32_t lanes, int phase_of[LANES])
 {
+    const int width_bytes = access->width_bytes;
     const int phase_lanes = width_bytes <= WORD_BYTES ? LANES : PHASE_BYTES / width_bytes;
 
+    (void)address_bytes;
+    (void)lanes;
     for (int lane = 0; lane < LANES; lane++)
         phase_of[lane] = lane / phase_lanes;
     return LANES / phase_lanes;
+}
+
+uint32_t banks_lanes(const ridge_bank_access *access, uint32_t lanes)
+{
+    return access->matrix_count == 1 || access->matrix_count == 2
+               ? lanes & ((UINT32_C(1) << 8 * access->matrix_count) - 1)
+               : lanes;
 }
 
 /* The different words of a phase. */
@@ -146,13 +158,12 @@ ridge_status ridge_banks_simulate(const ridge_bank_access *access,
     status = check_access(access, err);
     if (status != RIDGE_OK)
         return status;
-    if (access->matrix_count == 1 || access->matrix_count == 2)
-        lanes &= (UINT32_C(1) << 8 * access->matrix_count) - 1;
+    lanes = banks_lanes(access, lanes);
     status = check_alignment(address_bytes, lanes, access->width_bytes, err);
     if (status != RIDGE_OK)
         return status;
 
-    phase_count = assign_phases(access->width_bytes, phase_of);
+    phase_count = banks_phases(access, address_bytes, lanes, phase_of);
     assert(phase_count <= RIDGE_BANKS_MOST_PHASES);
     for (int i = 0; i < phase_count; i++) {
         struct phase phase = {.word_count = 0};
@@ -235,13 +246,4 @@ ridge_status ridge_banks_pad(const ridge_bank_rows *rows, ridge_bank_padding *pa
         (*count)++;
     }
     return RIDGE_OK;
-}
-
-uint32_t ridge_banks_swizzle(uint32_t offset_bytes, int bit_count, int first_bit, int distance)
-{
-    const uint64_t mask = ((UINT64_C(1) << bit_count) - 1) << first_bit;
-
-    assert(bit_count >= 0 && first_bit >= 0 && distance >= 0);
-    assert(bit_count + first_bit + distance <= 32);
-    return offset_bytes ^ (uint32_t)((uint64_t)offset_bytes >> distance & mask);
 }
