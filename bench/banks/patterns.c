@@ -2,7 +2,10 @@
  *
  * The cases that hold the bank model against the hardware, one a line, separated by tabs:
  *
- *     name  access  lanes (hexadecimal mask)  32 byte addresses, separated by blanks
+ *     name  access  lanes (hexadecimal mask)  32 byte addresses, separated by blanks  sources
+ *
+ * Sources are 32 byte offsets in global memory for cp.async, which writes line by line as the data
+ * comes; "-" is each lane its own place, side by side.
  *
  * Every width of every instruction walks strides, paddings, swizzles, broadcasts, masks and random
  * addresses. The addresses are written here from scratch, without the library, and the random ones
@@ -33,9 +36,9 @@ static const struct access {
     {"st.4", 4, false, 0},
     {"st.8", 8, false, 0},
     {"st.16", 16, false, 0},
-    {"cp.async.4", 4, false, 2},
-    {"cp.async.8", 8, false, 2},
-    {"cp.async.16", 16, false, 2},
+    {"cp.async.4", 4, false, 0},
+    {"cp.async.8", 8, false, 0},
+    {"cp.async.16", 16, false, 0},
     {"ldmatrix.x1", 16, true, 2},
     {"ldmatrix.x2", 16, true, 2},
     {"ldmatrix.x4", 16, true, 0},
@@ -62,6 +65,35 @@ static uint32_t random_below(uint32_t limit)
     return (uint32_t)((x ^ x >> 31) >> 33) % limit;
 }
 
+static bool is_legal(const struct access *access, const uint32_t address[LANES])
+{
+    for (int lane = 0; lane < LANES; lane++) /* what cannot be launched is no case */
+        if (address[lane] % access->width != 0 || address[lane] + access->width > SHARED_BYTES)
+            return false;
+    return true;
+}
+
+static void print_numbers(const uint32_t number[LANES])
+{
+    for (int lane = 0; lane < LANES; lane++)
+        printf("%s%" PRIu32, lane > 0 ? " " : "", number[lane]);
+}
+
+static void emit_from(const struct access *access, const char *name, uint32_t lanes,
+                      const uint32_t address[LANES], const uint32_t source[LANES])
+{
+    if (!is_legal(access, address))
+        return;
+    printf("%s\t%s\t%08" PRIx32 "\t", name, access->name, lanes);
+    print_numbers(address);
+    printf("\t");
+    if (source != NULL)
+        print_numbers(source);
+    else
+        printf("-");
+    printf("\n");
+}
+
 static void emit(const struct access *access, const char *name, uint32_t lanes,
                  const uint32_t address[LANES])
 {
@@ -72,13 +104,7 @@ static void emit(const struct access *access, const char *name, uint32_t lanes,
     last = access;
     if (access->thin != 0 && number % access->thin != 0)
         return;
-    for (int lane = 0; lane < LANES; lane++) /* what cannot be launched is no case */
-        if (address[lane] % access->width != 0 || address[lane] + access->width > SHARED_BYTES)
-            return;
-    printf("%s\t%s\t%08" PRIx32 "\t", name, access->name, lanes);
-    for (int lane = 0; lane < LANES; lane++)
-        printf("%s%" PRIu32, lane > 0 ? " " : "", address[lane]);
-    printf("\n");
+    emit_from(access, name, lanes, address, NULL);
 }
 
 /* -- each lane its own row ---------------------------------------------------------------------- */
@@ -296,6 +322,187 @@ static void emit_random(const struct access *access)
         }
 }
 
+/* -- lanes that share an 8 or 16-byte vector ---------------------------------------------------- */
+
+static uint32_t without_bit(uint32_t lane, unsigned bit)
+{
+    return lane >> (bit + 1) << bit | (lane & ((UINT32_C(1) << bit) - 1));
+}
+
+static void shuffle(uint32_t *units, uint32_t count)
+{
+    for (uint32_t i = count; i > 1; i--) {
+        const uint32_t other = random_below(i);
+        const uint32_t unit = units[i - 1];
+
+        units[i - 1] = units[other];
+        units[other] = unit;
+    }
+}
+
+static void emit_units(const struct access *access, const char *name, uint32_t lanes,
+                       const uint32_t unit[LANES])
+{
+    uint32_t address[LANES];
+
+    for (int lane = 0; lane < LANES; lane++)
+        address[lane] = unit[lane] * access->width;
+    emit(access, name, lanes, address);
+}
+
+/* Lanes that differ in one bit share, side by side or at random places. */
+static void emit_shared_pairs(const struct access *access)
+{
+    static const uint32_t some[] = {0x00010001, 0x00030003, 0x33333333, 0x0f0f0f0f, 0x55555555,
+                                    0xfffffffe, 0xfffffffc, 0x0000ffff, 0x000000ff, 0x00ff00ff,
+                                    0xffff0000, 0xfffefffe, 0x7fffffff, 0xffff7fff};
+    char name[64];
+
+    for (unsigned bit = 0; bit < 5; bit++)
+        for (int form = 0; form < 4; form++) {
+            uint32_t unit[LANES], place[LANES / 2];
+
+            for (uint32_t i = 0; i < LANES / 2; i++)
+                place[i] = i;
+            if (form > 0)
+                shuffle(place, LANES / 2);
+            for (uint32_t lane = 0; lane < LANES; lane++)
+                unit[lane] = place[without_bit(lane, bit)] * (form == 3 ? 5 : 1);
+            snprintf(name, sizeof(name), "lane^%u shares, form %d", 1u << bit, form);
+            emit_units(access, name, ALL, unit);
+            for (size_t i = 0; bit < 2 && form == 0 && i < COUNT(some); i++) {
+                snprintf(name, sizeof(name), "lane^%u shares, some lanes", 1u << bit);
+                emit_units(access, name, some[i], unit);
+            }
+        }
+}
+
+/* One lane takes another unit; or one half or quarter of the warp shares and the rest does not. */
+static void emit_broken_pairs(const struct access *access)
+{
+    char name[64];
+
+    for (unsigned bit = 0; bit < 2; bit++)
+        for (uint32_t part = 0; part < 14; part++) {
+            uint32_t unit[LANES];
+
+            for (uint32_t lane = 0; lane < LANES; lane++) {
+                const bool shares =
+                    part < 8 || lane / 8 == part - 8 || (part >= 12 && lane / 16 == part - 12);
+
+                unit[lane] = shares ? without_bit(lane, bit) : lane;
+            }
+            if (part < 8)
+                unit[part * 4 + part % 4] ^= part < 4 ? 1 : 16;
+            snprintf(name, sizeof(name),
+                     part < 8 ? "lane^%u shares but one, %u" : "lane^%u shares in part %u",
+                     1u << bit, (unsigned)part);
+            emit_units(access, name, ALL, unit);
+        }
+}
+
+/* Any lanes share: few different units at random. */
+static void emit_few_units(const struct access *access)
+{
+    static const uint32_t counts[] = {1, 2, 3, 4, 6, 8, 12, 16};
+    char name[64];
+
+    for (size_t i = 0; i < COUNT(counts); i++)
+        for (int form = 0; form < 4; form++) {
+            uint32_t unit[LANES], lanes = ALL;
+
+            for (uint32_t lane = 0; lane < LANES; lane++)
+                unit[lane] = random_below(counts[i]) * (form == 1 ? 9 : 1);
+            if (form == 2)
+                lanes = random_below(UINT32_C(1) << 31) << 1 | 1;
+            for (uint32_t lane = 0; form == 3 && lane < LANES; lane += 2)
+                unit[lane + 1] = unit[lane];
+            snprintf(name, sizeof(name), "%" PRIu32 " different, form %d", counts[i], form);
+            emit_units(access, name, lanes, unit);
+        }
+}
+
+/* -- where cp.async reads ------------------------------------------------------------------------ */
+
+static const char *const sources[] = {
+    "lines side by side, 64 on",
+    "one place",
+    "reversed",
+    "32 apart",
+    "64 apart",
+    "128 apart",
+    "rows of 8 lanes, 256 apart",
+    "half-warps, 1024 apart",
+    "shuffled",
+    "shuffled in eights",
+};
+
+static void fill_source(size_t kind, uint32_t width, uint32_t source[LANES])
+{
+    uint32_t place[LANES];
+
+    for (uint32_t i = 0; i < LANES; i++)
+        place[i] = i;
+    if (kind == 8)
+        shuffle(place, LANES);
+    for (uint32_t i = 0; kind == 9 && i < LANES; i += 8)
+        shuffle(place + i, 8);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        const uint32_t rows[] = {place[lane] * width + 64,
+                                 0,
+                                 (31 - lane) * width,
+                                 lane * 32,
+                                 lane * 64,
+                                 lane * 128,
+                                 lane / 8 * 256 + lane % 8 * width,
+                                 lane / 16 * 1024 + lane % 16 * width,
+                                 place[lane] * width,
+                                 place[lane] * width};
+
+        source[lane] = rows[kind];
+    }
+}
+
+static void emit_sources(const struct access *access)
+{
+    for (size_t kind = 0; kind < COUNT(sources); kind++)
+        for (int target = 0; target < 6; target++) {
+            uint32_t source[LANES], address[LANES];
+            char name[80];
+
+            fill_source(kind, access->width, source);
+            for (uint32_t lane = 0; lane < LANES; lane++) {
+                const uint32_t targets[] = {lane * access->width,
+                                            lane * 128,
+                                            lane * 144,
+                                            lane / 2 * access->width,
+                                            swizzled(lane / 8, lane % 8, 128),
+                                            0};
+
+                address[lane] = targets[target];
+            }
+            snprintf(name, sizeof(name), "from %s, to form %d", sources[kind], target);
+            emit_from(access, name, ALL, address, source);
+        }
+}
+
+/* The same case again: is the counter the same every time? */
+static void emit_again(const struct access *access)
+{
+    for (int i = 0; i < 8; i++) {
+        uint32_t address[LANES];
+
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            address[lane] = i % 2 == 0 ? lane * 64 : lane / 8 * 16;
+        emit_from(access, "again", ALL, address, NULL);
+    }
+}
+
+static bool is_copy(const struct access *access)
+{
+    return strncmp(access->name, "cp.async", 8) == 0;
+}
+
 int main(void)
 {
     for (size_t i = 0; i < COUNT(accesses); i++) {
@@ -305,6 +512,15 @@ int main(void)
             emit_masks(&accesses[i]);
         emit_tiles(&accesses[i]);
         emit_random(&accesses[i]);
+        if (accesses[i].width >= 8 && !accesses[i].matrix && !is_copy(&accesses[i])) {
+            emit_shared_pairs(&accesses[i]);
+            emit_broken_pairs(&accesses[i]);
+            emit_few_units(&accesses[i]);
+        }
+        if (is_copy(&accesses[i])) {
+            emit_sources(&accesses[i]);
+            emit_again(&accesses[i]);
+        }
     }
     return ferror(stdout) || fflush(stdout) != 0;
 }

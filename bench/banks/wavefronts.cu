@@ -24,11 +24,13 @@
 
 constexpr int LANES = 32;
 constexpr int SHARED_BYTES = 48 * 1024;
+constexpr int SOURCE_BYTES = 64 * 1024;
 
 // One case: what a lane reads before its access.
 struct Case {
     uint32_t lanes;
     uint32_t address[LANES];
+    uint32_t source[LANES]; // of cp.async, in bytes
 };
 
 extern __shared__ __align__(1024) unsigned char shared[];
@@ -36,7 +38,7 @@ extern __shared__ __align__(1024) unsigned char shared[];
 // SHARED is the byte address of the lane's access, OUT where a lane leaves what it got, so that a
 // load has a use.
 #define KERNEL(name, access)                                                                       \
-    extern "C" __global__ void name(const Case *c, uint32_t *out, const uint4 *global)             \
+    extern "C" __global__ void name(const Case *c, uint32_t *out, const char *global)             \
     {                                                                                              \
         const int lane = threadIdx.x;                                                              \
         const uint32_t at =                                                                        \
@@ -76,7 +78,7 @@ KERNEL(st_16,
 
 #define COPY(cache, bytes)                                                                         \
     asm volatile("cp.async." cache ".shared.global [%0], [%1], " bytes ";" ::"r"(at),              \
-                 "l"(global + lane)                                                                \
+                 "l"(global + c->source[lane])                                                                \
                  : "memory");                                                                      \
     asm volatile("cp.async.wait_all;" ::: "memory")
 
@@ -86,7 +88,7 @@ KERNEL(cp_async_16, COPY("cg", "16"))
 
 // Collective: every lane of the warp takes part, there is no branch around them.
 #define MATRIX_KERNEL(name, access)                                                                \
-    extern "C" __global__ void name(const Case *c, uint32_t *out, const uint4 *)                   \
+    extern "C" __global__ void name(const Case *c, uint32_t *out, const char *)                   \
     {                                                                                              \
         const int lane = threadIdx.x;                                                              \
         const uint32_t at =                                                                        \
@@ -138,7 +140,7 @@ MATRIX_KERNEL(stmatrix_x1_trans, STMATRIX_1(".trans"))
 MATRIX_KERNEL(stmatrix_x2_trans, STMATRIX_2(".trans"))
 MATRIX_KERNEL(stmatrix_x4_trans, STMATRIX_4(".trans"))
 
-using Kernel = void (*)(const Case *, uint32_t *, const uint4 *);
+using Kernel = void (*)(const Case *, uint32_t *, const char *);
 
 static const struct {
     const char *access;
@@ -179,33 +181,48 @@ static Kernel kernel_of(const char *access)
     return nullptr;
 }
 
-// "name <tab> access <tab> lanes <tab> 32 addresses"
+// Reads 32 numbers below a limit; NULL when there are fewer.
+static const char *read_numbers(const char *text, uint32_t limit, uint32_t *out)
+{
+    for (int lane = 0; lane < LANES; lane++) {
+        char *end;
+
+        out[lane] = static_cast<uint32_t>(strtoul(text, &end, 10));
+        if (end == text || out[lane] >= limit)
+            return nullptr;
+        text = end;
+    }
+    return text;
+}
+
+// "name <tab> access <tab> lanes <tab> 32 addresses <tab> 32 sources or -"
 static bool read_case(const char *line, Case *out, Kernel *kernel)
 {
     char access[32];
+    const char *rest;
     int length = 0;
 
     if (sscanf(line, "%*[^\t]\t%31[^\t]\t%x\t%n", access, &out->lanes, &length) != 2 ||
         length == 0)
         return false;
     *kernel = kernel_of(access);
-    for (int lane = 0; lane < LANES; lane++) {
-        char *end;
-
-        out->address[lane] = static_cast<uint32_t>(strtoul(line + length, &end, 10));
-        if (end == line + length || out->address[lane] + 16 > SHARED_BYTES + 15)
-            return false;
-        length = static_cast<int>(end - line);
-    }
-    return *kernel != nullptr;
+    rest = read_numbers(line + length, SHARED_BYTES, out->address);
+    if (*kernel == nullptr || rest == nullptr || *rest != '\t')
+        return false;
+    if (rest[1] != '-')
+        return read_numbers(rest + 1, SOURCE_BYTES, out->source) != nullptr;
+    for (int lane = 0; lane < LANES; lane++) // cp.async.16: the width ends the name
+        out->source[lane] =
+            lane * (strncmp(access, "cp.async.", 9) == 0 ? atoi(access + 9) : 1);
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    char line[1024];
+    char line[2048];
     Case *device_case;
     uint32_t *out;
-    uint4 *global;
+    char *global;
     FILE *const file = argc == 2 ? fopen(argv[1], "r") : nullptr;
 
     if (file == nullptr) {
@@ -214,8 +231,8 @@ int main(int argc, char **argv)
     }
     CHECK(cudaMalloc(&device_case, sizeof(Case)));
     CHECK(cudaMalloc(&out, LANES * sizeof(*out)));
-    CHECK(cudaMalloc(&global, LANES * sizeof(*global)));
-    CHECK(cudaMemset(global, 0, LANES * sizeof(*global)));
+    CHECK(cudaMalloc(&global, SOURCE_BYTES));
+    CHECK(cudaMemset(global, 0, SOURCE_BYTES));
     for (int number = 1; fgets(line, sizeof(line), file) != nullptr; number++) {
         Case host_case;
         Kernel kernel;
