@@ -45,7 +45,7 @@ typedef struct ridge_bank_access {
 } ridge_bank_access;
 
 /* Reads "ld.4", "st.16", "cp.async.16" (bytes a lane), "ldmatrix.x4", "stmatrix.x2.trans".
- * RIDGE_ERR_INVALID_ARGUMENT says what was expected. */
+ * RIDGE_ERR_INVALID_ARGUMENT says what was expected; RIDGE_ERR_UNSUPPORTED for atomics. */
 ridge_status ridge_bank_access_read(const char *text, ridge_bank_access *out, ridge_error *err);
 /* The same name back; buffer holds at least 24 bytes. Returns buffer. */
 char *ridge_bank_access_name(const ridge_bank_access *access, char *buffer, size_t size);

@@ -57,6 +57,10 @@ ridge_status ridge_bank_access_read(const char *text, ridge_bank_access *out, ri
         out->transposed = number[digits] != '\0';
         return RIDGE_OK;
     }
+    if (strncmp(text, "atom", 4) == 0 || strncmp(text, "red.", 4) == 0)
+        return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
+                          "'%s': atomics are not modelled, they wait for equal addresses too",
+                          text);
     return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                       "'%s' is no shared-memory access: expected ld.BYTES, st.BYTES, "
                       "cp.async.BYTES, ldmatrix.xN[.trans] or stmatrix.xN[.trans]",

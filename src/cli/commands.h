@@ -6,6 +6,7 @@
 
 #include "ridge/table.h"
 
+int cmd_banks(int argc, char **argv);
 int cmd_bound(int argc, char **argv);
 int cmd_diagnose(int argc, char **argv);
 int cmd_diff(int argc, char **argv);

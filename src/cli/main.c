@@ -16,6 +16,8 @@ const struct command commands[] = {
      GROUP_LIMIT, 0},
     {"gpus", "List the chips, or every number of one with its source", cmd_gpus, GROUP_LIMIT,
      COMMAND_CHIPS},
+    {"banks", "Simulate shared-memory accesses and find layouts without conflicts", cmd_banks,
+     GROUP_LIMIT, COMMAND_FILES},
     {"diagnose", "Say which wall a kernel hits, why, and what to change", cmd_diagnose,
      GROUP_EXPLAIN, COMMAND_FILES},
     {"diff", "Compare two reports: did it help, did the wall move", cmd_diff, GROUP_EXPLAIN,

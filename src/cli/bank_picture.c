@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The picture of ridge banks: a line a wavefront, a column a bank, in it the lane that is served. */
+#include <stdio.h>
+
+#include "bank_views.h"
+
+enum { MOST_ROWS = 10 };
+
+static int lowest_lane(uint32_t lanes)
+{
+    int lane = 0;
+
+    while ((lanes >> lane & 1) == 0)
+        lane++;
+    return lane;
+}
+
+/* "12 ", "12+" when other lanes get the same word, " . " for an idle bank. */
+static void print_cell(ridge_output *output, uint32_t lanes, bool is_late, bool is_last)
+{
+    char cell[16];
+
+    if (lanes == 0) {
+        ridge_output_styled(output, RIDGE_STYLE_DIM, is_last ? " ." : " . ");
+        return;
+    }
+    snprintf(cell, sizeof(cell), "%2d%c", lowest_lane(lanes),
+             (lanes & (lanes - 1)) != 0 ? '+' : ' ');
+    if (is_last && cell[2] == ' ')
+        cell[2] = '\0';
+    if (is_late)
+        ridge_output_styled(output, RIDGE_STYLE_BAD, cell);
+    else
+        ridge_output_text(output, cell);
+}
+
+static void print_map(ridge_output *output, const ridge_bank_map *map, int rows)
+{
+    ridge_output_styled(output, RIDGE_STYLE_DIM, "bank");
+    for (int bank = 0; bank < RIDGE_BANKS_COUNT; bank++) {
+        char text[16];
+
+        snprintf(text, sizeof(text), "%2d%s", bank, bank + 1 < RIDGE_BANKS_COUNT ? " " : "");
+        ridge_output_styled(output, RIDGE_STYLE_DIM, text);
+    }
+    ridge_output_text(output, "\n");
+    for (int row = 0; row < rows; row++) {
+        const bool is_late = row > 0 && map->phase[row] == map->phase[row - 1];
+
+        ridge_output_format(output, "%3d%c", row + 1, is_late ? '!' : ' ');
+        for (int bank = 0; bank < RIDGE_BANKS_COUNT; bank++)
+            print_cell(output, map->lanes[row][bank], is_late, bank + 1 == RIDGE_BANKS_COUNT);
+        ridge_output_text(output, "\n");
+    }
+}
+
+ridge_status bank_print_picture(ridge_output *output, const ridge_bank_tile *tile,
+                                const ridge_bank_pattern *pattern, const ridge_bank_result *result,
+                                bool whole, ridge_error *err)
+{
+    uint32_t address_bytes[RIDGE_BANKS_LANES];
+    ridge_bank_elements elements;
+    ridge_bank_count count;
+    ridge_bank_map map;
+    char name[32];
+    int rows;
+    ridge_status status =
+        ridge_bank_pattern_elements(pattern, tile, result->worst_step, &elements, err);
+
+    if (status == RIDGE_OK)
+        status = ridge_bank_tile_addresses(tile, pattern, &elements, address_bytes, err);
+    if (status == RIDGE_OK)
+        status = ridge_banks_simulate(&pattern->access, address_bytes, elements.lanes, &count, &map,
+                                      err);
+    if (status != RIDGE_OK)
+        return status;
+    rows = whole || map.wavefront_count <= MOST_ROWS + 1 ? map.wavefront_count : MOST_ROWS;
+    ridge_output_format(output,
+                        "%s %s, instruction %d of %d: the lane each bank serves, a line a "
+                        "wavefront\n",
+                        ridge_bank_access_name(&pattern->access, name, sizeof(name)),
+                        pattern->where, result->worst_step + 1, result->steps);
+    print_map(output, &map, rows);
+    if (rows < map.wavefront_count)
+        ridge_output_format(output, "%d more wavefronts: --all\n", map.wavefront_count - rows);
+    ridge_output_styled(output, RIDGE_STYLE_DIM,
+                        "+ more lanes get the same word   ! a further wavefront of one phase: the "
+                        "conflict\n");
+    return RIDGE_OK;
+}
