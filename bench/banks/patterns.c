@@ -466,7 +466,7 @@ static void fill_source(size_t kind, uint32_t width, uint32_t source[LANES])
 static void emit_sources(const struct access *access)
 {
     for (size_t kind = 0; kind < COUNT(sources); kind++)
-        for (int target = 0; target < 6; target++) {
+        for (int target = 0; target < 10; target++) {
             uint32_t source[LANES], address[LANES];
             char name[80];
 
@@ -477,7 +477,11 @@ static void emit_sources(const struct access *access)
                                             lane * 144,
                                             lane / 2 * access->width,
                                             swizzled(lane / 8, lane % 8, 128),
-                                            0};
+                                            0,
+                                            lane * 32,
+                                            lane * 272,
+                                            lane / 8 * 144 + lane % 8 * 16,
+                                            (lane * 7 + 3) % 32 * access->width};
 
                 address[lane] = targets[target];
             }

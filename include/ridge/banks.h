@@ -7,7 +7,15 @@
  * wavefront delivers one word of each bank, to any number of lanes. A warp's access is cut into
  * phases of at most 128 bytes: 32 lanes of up to 4 bytes, half-warps of 8 bytes, quarter-warps of
  * 16 bytes; a matrix of ldmatrix or stmatrix is 8 rows of 16 bytes and a phase. A phase takes as
- * many wavefronts as the busiest bank holds different words. */
+ * many wavefronts as the busiest bank holds different words.
+ *
+ * Measured on an H200 (bench/results/bank_wavefronts.md), beyond that:
+ * - Two phases of an 8 or 16-byte load are one, when each pair of lanes that differ in bit 0, or
+ *   each that differ in bit 1, loads the same vector. A lane that is off agrees with any.
+ * - cp.async of 4 and 8 bytes writes every lane's word, also equal ones, and reads each bank of its
+ *   source lines once a wavefront too.
+ * - cp.async of 16 bytes goes from source line to target line, both of 128 bytes: a wavefront is one
+ *   such pair and moves each 32-byte sector as a whole, see src/banks/copies.c. */
 #ifndef RIDGE_BANKS_H
 #define RIDGE_BANKS_H
 
@@ -53,11 +61,17 @@ char *ridge_bank_access_name(const ridge_bank_access *access, char *buffer, size
 /* -- wavefronts -------------------------------------------------------------------------------- */
 
 typedef struct ridge_bank_count {
-    int wavefronts;
-    int ideal;      /* phases with an active lane: what the access takes without conflicts */
-    int degree;     /* most wavefronts of a phase: 1 is no conflict, 32 a 32-way one */
-    int worst_bank; /* a bank that holds that many words, the first; -1 without active lanes */
-    int phase_wavefronts[RIDGE_BANKS_MOST_PHASES]; /* the first ideal ones are used */
+    int wavefronts; /* of the hardware */
+    int reported; /* as Nsight Compute counts the instruction: other than wavefronts only for loads
+                       of 8 and 16 bytes of which lanes share vectors, see src/banks/reported.c */
+    int ideal;    /* bytes of the active lanes in 128s, but no more than wavefronts: as Nsight
+                       Compute counts. Above it without a conflict where lanes that are off leave
+                       phases half empty. */
+    int degree;   /* most wavefronts of a phase: 1 is no conflict, 32 a 32-way one */
+    int worst_bank;  /* a bank that holds that many words, the first; -1 without active lanes, and
+                       for cp.async of 16 bytes, which is not served by banks */
+    int phase_count; /* phases with an active lane; cp.async of 16 bytes is one */
+    int phase_wavefronts[RIDGE_BANKS_MOST_PHASES];
 } ridge_bank_count;
 
 /* Who gets what in which wavefront. In a phase the words of a bank are served in the order in which
@@ -71,11 +85,13 @@ typedef struct ridge_bank_map {
 } ridge_bank_map;
 
 /* One access of a warp: lane i, when bit i of lanes is set, accesses address_bytes[i]; of ldmatrix
- * and stmatrix only the lanes that give rows count. map may be NULL.
+ * and stmatrix only the lanes that give rows count. source_bytes are where the lanes of a cp.async
+ * read; NULL: side by side, from the beginning of a 128-byte line on. map may be NULL.
  * RIDGE_ERR_INVALID_ARGUMENT for a width that the instruction does not have, RIDGE_ERR_MISALIGNED
  * for an address that is no multiple of it: such an access traps. */
 ridge_status ridge_banks_simulate(const ridge_bank_access *access,
-                                  const uint32_t address_bytes[RIDGE_BANKS_LANES], uint32_t lanes,
+                                  const uint32_t address_bytes[RIDGE_BANKS_LANES],
+                                  const uint32_t *source_bytes, uint32_t lanes,
                                   ridge_bank_count *out, ridge_bank_map *map, ridge_error *err);
 
 /* The same of a load of width_bytes a lane. */
@@ -230,6 +246,10 @@ ridge_status ridge_bank_tile_addresses(const ridge_bank_tile *tile,
                                        const ridge_bank_elements *elements,
                                        uint32_t address_bytes[RIDGE_BANKS_LANES], ridge_error *err);
 
+/* Where a cp.async into these elements would read: from rows that begin with a 128-byte line each. */
+void ridge_bank_tile_sources(const ridge_bank_tile *tile, const ridge_bank_elements *elements,
+                             uint32_t source_bytes[RIDGE_BANKS_LANES]);
+
 typedef struct ridge_bank_result {
     int steps;                 /* instructions */
     int64_t wavefronts, ideal; /* of all steps */
@@ -272,7 +292,8 @@ typedef struct ridge_bank_candidate {
     ridge_bank_kind kind;
     ridge_bank_tile tile;
     ridge_bank_result results[RIDGE_BANKS_MOST_PATTERNS];
-    int64_t excess;     /* wavefronts beyond the ideal, all patterns */
+    int64_t wavefronts; /* of all patterns */
+    int64_t excess;     /* of these, beyond the ideal */
     int64_t lost_bytes; /* of one tile, against rows without padding */
     int piece_bytes;    /* ridge_bank_tile_piece_bytes() */
     int address_ops;    /* integer instructions an access costs beyond those of plain rows: 0 when
@@ -285,8 +306,8 @@ typedef struct ridge_bank_candidate {
  * that stand at the same place of their pieces share 128 / piece_bytes banks. */
 typedef struct ridge_bank_floor {
     int piece_bytes;
-    int64_t wavefronts, ideal; /* of all steps; a floor above the ideal is a proof */
-    int degree;                /* of the worst phase */
+    int64_t wavefronts, ideal; /* of all steps */
+    int degree;                /* of the worst phase; above 1 it is a proof */
     int reached_stride_bytes;  /* the shortest row stride that needs no more; 0: none does */
     /* What breaks it: smaller pieces and the shortest stride that is then free of conflicts; 0:
      * none. The copies that fill the tile are piece_bytes / free_piece_bytes times as many. */
@@ -307,7 +328,7 @@ typedef struct ridge_bank_solution {
 
 /* Tries row strides through a whole turn of the banks (128 bytes), 8 x 8 blocks, the modes of TMA,
  * and Swizzle<B,M,S> of bytes with B of 1 to 5 and S >= B that stay in the tile. Fills at most
- * capacity candidates, best first: fewest wavefronts beyond the ideal, most blocks per SM, fewest
+ * capacity candidates, best first: fewest wavefronts, most blocks per SM, fewest
  * bytes lost, fewest address instructions, then padding before blocks before panels before
  * swizzles, then the smaller numbers; no more than RIDGE_BANKS_KIND_MOST of a kind. *count is how
  * many there are. RIDGE_ERR_INVALID_ARGUMENT for a pattern that does not fit the tile or takes more

@@ -494,6 +494,31 @@ ridge_status ridge_bank_tile_addresses(const ridge_bank_tile *tile,
     return status;
 }
 
+void ridge_bank_tile_sources(const ridge_bank_tile *tile, const ridge_bank_elements *elements,
+                             uint32_t source_bytes[RIDGE_BANKS_LANES])
+{
+    const uint32_t row_bytes = (uint32_t)tile->columns * (uint32_t)tile->element_bytes;
+    const uint32_t pitch_bytes = (row_bytes + 127) / 128 * 128;
+
+    for (int lane = 0; lane < LANES; lane++)
+        source_bytes[lane] =
+            (elements->lanes >> lane & 1) == 0
+                ? 0
+                : (uint32_t)elements->row[lane] * pitch_bytes +
+                      (uint32_t)elements->column[lane] * (uint32_t)tile->element_bytes;
+}
+
+ridge_status banks_step(const ridge_bank_access *access, const ridge_bank_tile *tile,
+                        const ridge_bank_elements *elements, const uint32_t address_bytes[LANES],
+                        ridge_bank_count *out, ridge_error *err)
+{
+    uint32_t source_bytes[LANES];
+
+    ridge_bank_tile_sources(tile, elements, source_bytes);
+    return ridge_banks_simulate(access, address_bytes, source_bytes, elements->lanes, out, NULL,
+                                err);
+}
+
 void banks_add_step(ridge_bank_result *result, int step, const ridge_bank_count *count, int *most)
 {
     result->wavefronts += count->wavefronts;
@@ -522,8 +547,7 @@ ridge_status ridge_bank_pattern_run(const ridge_bank_pattern *pattern, const rid
         if (status == RIDGE_OK)
             status = ridge_bank_tile_addresses(tile, pattern, &elements, address_bytes, err);
         if (status == RIDGE_OK)
-            status = ridge_banks_simulate(&pattern->access, address_bytes, elements.lanes, &count,
-                                          NULL, err);
+            status = banks_step(&pattern->access, tile, &elements, address_bytes, &count, err);
         if (status != RIDGE_OK)
             return status;
         banks_add_step(&result, step, &count, &most);

@@ -37,7 +37,7 @@ struct search {
 
 /* -- one layout -------------------------------------------------------------------------------- */
 
-/* All steps of a pattern; ends early when the wavefronts beyond the ideal pass the limit. */
+/* All steps of a pattern; ends early when the wavefronts pass the limit. */
 static ridge_status run_steps(const ridge_bank_tile *tile, const ridge_bank_pattern *pattern,
                               const struct steps *steps, int64_t limit, ridge_bank_result *out,
                               ridge_error *err)
@@ -45,7 +45,7 @@ static ridge_status run_steps(const ridge_bank_tile *tile, const ridge_bank_patt
     int most = -1;
 
     *out = (ridge_bank_result){.steps = steps->count};
-    for (int step = 0; step < steps->count && out->wavefronts - out->ideal <= limit; step++) {
+    for (int step = 0; step < steps->count && out->wavefronts <= limit; step++) {
         const ridge_bank_elements *const elements = &steps->elements[step];
         uint32_t address_bytes[LANES];
         ridge_bank_count count;
@@ -53,8 +53,7 @@ static ridge_status run_steps(const ridge_bank_tile *tile, const ridge_bank_patt
             ridge_bank_tile_addresses(tile, pattern, elements, address_bytes, err);
 
         if (status == RIDGE_OK)
-            status = ridge_banks_simulate(&pattern->access, address_bytes, elements->lanes, &count,
-                                          NULL, err);
+            status = banks_step(&pattern->access, tile, elements, address_bytes, &count, err);
         if (status != RIDGE_OK)
             return status;
         banks_add_step(out, step, &count, &most);
@@ -67,15 +66,16 @@ static ridge_status run_patterns(const struct search *search, int64_t limit,
 {
     const ridge_bank_question *const question = search->question;
 
-    candidate->excess = 0;
-    for (size_t i = 0; i < question->pattern_count && candidate->excess <= limit; i++) {
+    candidate->wavefronts = candidate->excess = 0;
+    for (size_t i = 0; i < question->pattern_count && candidate->wavefronts <= limit; i++) {
         ridge_bank_result *const result = &candidate->results[i];
         const ridge_status status =
             run_steps(&candidate->tile, &question->patterns[i], &search->steps[i],
-                      limit - candidate->excess, result, err);
+                      limit - candidate->wavefronts, result, err);
 
         if (status != RIDGE_OK)
             return status;
+        candidate->wavefronts += result->wavefronts;
         candidate->excess += result->wavefronts - result->ideal;
     }
     return RIDGE_OK;
@@ -179,7 +179,7 @@ static int compare_numbers(int64_t a, int64_t b)
 static int compare(const ridge_bank_candidate *a, const ridge_bank_candidate *b)
 {
     const int64_t orders[][2] = {
-        {a->excess, b->excess},
+        {a->wavefronts, b->wavefronts},
         {b->blocks_per_sm, a->blocks_per_sm},
         {a->lost_bytes, b->lost_bytes},
         {a->address_ops, b->address_ops},
@@ -221,7 +221,7 @@ static void try_layout(struct search *search, ridge_bank_kind kind, const ridge_
     ridge_bank_candidate candidate = {.kind = kind, .tile = *tile};
     const int kept = search->kept_count[kind];
     const int64_t limit = kept == RIDGE_BANKS_KIND_MOST
-                              ? search->kept[kind][RIDGE_BANKS_KIND_MOST - 1].excess
+                              ? search->kept[kind][RIDGE_BANKS_KIND_MOST - 1].wavefronts
                               : INT64_MAX;
 
     if (ridge_bank_tile_check(tile, NULL) != RIDGE_OK)
@@ -235,7 +235,7 @@ static void try_layout(struct search *search, ridge_bank_kind kind, const ridge_
         search->solution.excluded_trap++;
         return;
     }
-    if (candidate.excess > limit)
+    if (candidate.wavefronts > limit)
         return;
     describe(search, &candidate);
     keep(search, &candidate);
@@ -333,51 +333,67 @@ static void add_place(struct places *places, int64_t word, int place)
     places->at[place]++;
 }
 
-static int step_floor(const ridge_bank_tile *tile, const ridge_bank_access *access,
-                      const ridge_bank_elements *elements, int piece_bytes, int *ideal, int *degree)
+/* Most different words at one place of a phase, in the banks they have: wavefronts at least. */
+static int phase_floor(const ridge_bank_tile *tile, const ridge_bank_access *access,
+                       const ridge_bank_elements *elements, const int phase_of[LANES], int phase,
+                       int piece_bytes)
 {
     const int words = piece_bytes / WORD_BYTES;
     const int banks = RIDGE_BANKS_COUNT / words;
     const int64_t row_bytes = (int64_t)tile->columns * tile->element_bytes;
+    struct places places = {.count = 0};
+    int most = 0;
+
+    for (int lane = 0; lane < LANES; lane++) {
+        const int64_t column_bytes = (int64_t)elements->column[lane] * tile->element_bytes;
+
+        if (phase_of[lane] != phase || (elements->lanes >> lane & 1) == 0)
+            continue;
+        for (int byte = 0; byte < access->width_bytes; byte += WORD_BYTES) {
+            const int64_t word = (column_bytes + byte) / WORD_BYTES;
+
+            add_place(&places, elements->row[lane] * row_bytes + word, (int)(word % words));
+        }
+    }
+    for (int i = 0; i < words; i++) {
+        const int least = (places.at[i] + banks - 1) / banks;
+
+        most = least > most ? least : most;
+    }
+    return most;
+}
+
+static int step_floor(const ridge_bank_tile *tile, const ridge_bank_access *access,
+                      const ridge_bank_elements *elements, int piece_bytes, int *ideal, int *degree)
+{
+    const int64_t row_bytes = (int64_t)tile->columns * tile->element_bytes;
     uint32_t address[LANES];
     int phase_of[LANES];
-    int phase_count, sum = 0;
+    int phase_count, sum = 0, bytes = 0;
 
-    for (int lane = 0; lane < LANES; lane++) /* equal where the elements are */
+    for (int lane = 0; lane < LANES; lane++) { /* equal where the elements are */
         address[lane] = (uint32_t)(elements->row[lane] * row_bytes +
                                    (int64_t)elements->column[lane] * tile->element_bytes);
+        bytes += (elements->lanes >> lane & 1) != 0 ? access->width_bytes : 0;
+    }
+    *ideal = (bytes + TURN_BYTES - 1) / TURN_BYTES;
+    if (access->op == RIDGE_BANK_CP_ASYNC) /* needs no more than its bytes in the best layout */
+        return *ideal;
     phase_count = banks_phases(access, address, elements->lanes, phase_of);
     for (int phase = 0; phase < phase_count; phase++) {
-        struct places places = {.count = 0};
-        int most = 0;
+        const int least = phase_floor(tile, access, elements, phase_of, phase, piece_bytes);
 
-        for (int lane = 0; lane < LANES; lane++) {
-            const int64_t column_bytes = (int64_t)elements->column[lane] * tile->element_bytes;
-
-            if (phase_of[lane] != phase || (elements->lanes >> lane & 1) == 0)
-                continue;
-            for (int byte = 0; byte < access->width_bytes; byte += WORD_BYTES) {
-                const int64_t word = (column_bytes + byte) / WORD_BYTES;
-
-                add_place(&places, elements->row[lane] * row_bytes + word, (int)(word % words));
-            }
-        }
-        for (int i = 0; i < words; i++) {
-            const int least = (places.at[i] + banks - 1) / banks;
-
-            most = least > most ? least : most;
-        }
-        *ideal += most > 0;
-        *degree = most > *degree ? most : *degree;
-        sum += most;
+        *degree = least > *degree ? least : *degree;
+        sum += least;
     }
+    *ideal = *ideal > sum ? sum : *ideal;
     return sum;
 }
 
 static void bound(const ridge_bank_tile *tile, const ridge_bank_access *access,
                   const struct steps *steps, int piece_bytes, ridge_bank_floor *out)
 {
-    *out = (ridge_bank_floor){.piece_bytes = piece_bytes};
+    *out = (ridge_bank_floor){.piece_bytes = piece_bytes, .degree = 1};
     for (int step = 0; step < steps->count; step++) {
         int ideal = 0;
 
@@ -390,7 +406,7 @@ static void bound(const ridge_bank_tile *tile, const ridge_bank_access *access,
 /* The shortest row stride in multiples of align_bytes at which the pattern takes no more than that
  * many wavefronts; 0: none. */
 static int find_stride(const ridge_bank_tile *given, const ridge_bank_pattern *pattern,
-                       const struct steps *steps, int align_bytes, int64_t excess)
+                       const struct steps *steps, int align_bytes, int64_t wavefronts)
 {
     ridge_bank_tile tile = plain_tile(given);
     const int row_bytes = tile.stride_bytes;
@@ -400,8 +416,8 @@ static int find_stride(const ridge_bank_tile *given, const ridge_bank_pattern *p
          tile.stride_bytes < row_bytes + TURN_BYTES + step; tile.stride_bytes += step) {
         ridge_bank_result result;
 
-        if (run_steps(&tile, pattern, steps, excess, &result, NULL) == RIDGE_OK &&
-            result.wavefronts - result.ideal <= excess)
+        if (run_steps(&tile, pattern, steps, wavefronts, &result, NULL) == RIDGE_OK &&
+            result.wavefronts <= wavefronts)
             return tile.stride_bytes;
     }
     return 0;
@@ -441,6 +457,7 @@ static ridge_status find_quarter_stride(const ridge_bank_tile *tile, int piece_b
         .lanes = RIDGE_BANKS_ALL_LANES,
     };
     struct steps steps = {.elements = NULL};
+    ridge_bank_floor least;
     int count;
     ridge_status status = RIDGE_OK;
 
@@ -448,8 +465,10 @@ static ridge_status find_quarter_stride(const ridge_bank_tile *tile, int piece_b
         count > RIDGE_BANKS_SOLVE_STEPS)
         return RIDGE_OK; /* does not fit the tile: no advice */
     status = find_steps(&pattern, tile, &steps, err);
-    if (status == RIDGE_OK)
-        *stride = find_stride(tile, &pattern, &steps, piece_bytes, 0);
+    if (status == RIDGE_OK) {
+        bound(tile, &pattern.access, &steps, WORD_BYTES, &least);
+        *stride = find_stride(tile, &pattern, &steps, piece_bytes, least.wavefronts);
+    }
     ridge_free(steps.elements);
     return status;
 }
@@ -460,17 +479,18 @@ static ridge_status find_floor(struct search *search, size_t index, ridge_error 
     const ridge_bank_pattern *const pattern = &search->question->patterns[index];
     const struct steps *const steps = &search->steps[index];
     ridge_bank_floor *const out = &search->solution.floors[index];
+    ridge_bank_floor least; /* with pieces of a word: no floor but the lanes' own */
     int piece = search->align_bytes;
 
     bound(tile, &pattern->access, steps, piece < WORD_BYTES ? WORD_BYTES : piece, out);
-    out->reached_stride_bytes =
-        find_stride(tile, pattern, steps, piece, out->wavefronts - out->ideal);
-    if (out->wavefronts == out->ideal)
+    out->reached_stride_bytes = find_stride(tile, pattern, steps, piece, out->wavefronts);
+    if (out->degree <= 1)
         return RIDGE_OK;
+    bound(tile, &pattern->access, steps, WORD_BYTES, &least);
     for (piece = out->piece_bytes / 2;
          piece >= WORD_BYTES && piece >= pattern->access.width_bytes && out->free_stride_bytes == 0;
          piece /= 2) {
-        out->free_stride_bytes = find_stride(tile, pattern, steps, piece, 0);
+        out->free_stride_bytes = find_stride(tile, pattern, steps, piece, least.wavefronts);
         out->free_piece_bytes = out->free_stride_bytes > 0 ? piece : 0;
     }
     if (pattern->access.width_bytes >= out->piece_bytes)

@@ -59,7 +59,7 @@ ridge_status bank_print_picture(ridge_output *output, const ridge_bank_tile *til
                                 const ridge_bank_pattern *pattern, const ridge_bank_result *result,
                                 bool whole, ridge_error *err)
 {
-    uint32_t address_bytes[RIDGE_BANKS_LANES];
+    uint32_t address_bytes[RIDGE_BANKS_LANES], source_bytes[RIDGE_BANKS_LANES];
     ridge_bank_elements elements;
     ridge_bank_count count;
     ridge_bank_map map;
@@ -68,11 +68,12 @@ ridge_status bank_print_picture(ridge_output *output, const ridge_bank_tile *til
     ridge_status status =
         ridge_bank_pattern_elements(pattern, tile, result->worst_step, &elements, err);
 
+    ridge_bank_tile_sources(tile, &elements, source_bytes);
     if (status == RIDGE_OK)
         status = ridge_bank_tile_addresses(tile, pattern, &elements, address_bytes, err);
     if (status == RIDGE_OK)
-        status = ridge_banks_simulate(&pattern->access, address_bytes, elements.lanes, &count, &map,
-                                      err);
+        status = ridge_banks_simulate(&pattern->access, address_bytes, source_bytes, elements.lanes,
+                                      &count, &map, err);
     if (status != RIDGE_OK)
         return status;
     rows = whole || map.wavefront_count <= MOST_ROWS + 1 ? map.wavefront_count : MOST_ROWS;

@@ -123,8 +123,8 @@ static int walk_wavefronts(const ridge_bank_access *access, int stride_bytes)
             access->matrix_count > 0
                 ? (uint32_t)(lane % 16 * stride_bytes + lane / 16 * access->width_bytes)
                 : (uint32_t)(lane * stride_bytes);
-    return ridge_banks_simulate(access, address_bytes, RIDGE_BANKS_ALL_LANES, &count, NULL, NULL) ==
-                   RIDGE_OK
+    return ridge_banks_simulate(access, address_bytes, NULL, RIDGE_BANKS_ALL_LANES, &count, NULL,
+                                NULL) == RIDGE_OK
                ? count.wavefronts
                : 0;
 }

@@ -143,7 +143,7 @@ static void print_floor(ridge_output *output, const struct answer *answer, size_
     char access[320], text[800];
     size_t used;
 
-    if (floor->wavefronts <= floor->ideal)
+    if (floor->degree <= 1)
         return;
     access_text(&answer->question.patterns[index], access, sizeof(access));
     used = (size_t)snprintf(text, sizeof(text),

@@ -83,7 +83,7 @@ void bank_result_json(ridge_json *json, const ridge_bank_pattern *pattern,
     ridge_json_integer(json, "degree", result->worst.degree);
     ridge_json_integer(json, "worst_bank", result->worst.worst_bank);
     ridge_json_begin_array(json, "phase_wavefronts");
-    for (int i = 0; i < result->worst.ideal; i++)
+    for (int i = 0; i < result->worst.phase_count; i++)
         ridge_json_integer(json, NULL, result->worst.phase_wavefronts[i]);
     ridge_json_end_array(json);
     ridge_json_end_object(json);
@@ -157,7 +157,7 @@ static void print_verdict(ridge_output *output, const struct row *row)
     ridge_output_format(output, "%s %s: ", name, row->pattern.where);
     if (!row->is_legal) {
         ridge_output_styled(output, RIDGE_STYLE_BAD, "traps");
-    } else if (excess_of(row) == 0) {
+    } else if (worst->degree <= 1) {
         ridge_output_styled(output, RIDGE_STYLE_GOOD, "no conflict");
         ridge_output_format(output, ", %d wavefront%s", worst->wavefronts,
                             worst->wavefronts == 1 ? "" : "s");
@@ -182,7 +182,7 @@ static void print_headline(ridge_output *output, const struct bank_request *requ
     char tile[256], size[32];
 
     for (size_t i = 0; i < count; i++) {
-        conflicts += rows[i].is_legal && excess_of(&rows[i]) > 0;
+        conflicts += rows[i].is_legal && rows[i].result.worst.degree > 1;
         traps += !rows[i].is_legal;
     }
     ridge_output_styled(output, RIDGE_STYLE_STRONG,

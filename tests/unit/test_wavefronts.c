@@ -80,9 +80,98 @@ static void the_end_of_the_address_space(void **state)
     for (uint32_t lane = 0; lane < RIDGE_BANKS_LANES; lane++)
         address[lane] = UINT32_MAX - 15;
     assert_int_equal(ridge_banks_count(address, RIDGE_BANKS_ALL_LANES, 16, &got, NULL), RIDGE_OK);
-    assert_int_equal(got.wavefronts, 4);
+    assert_int_equal(got.wavefronts, 2); /* pairs of lanes agree */
     assert_int_equal(got.worst_bank, 28);
     (void)state;
+}
+
+/* Cases of bench/banks as an H200 counted them: lanes are given by what they take, in units of the
+ * width; sources by their distance. */
+static struct measured {
+    const char *name;
+    const char *access;
+    uint32_t lanes;
+    int divisor, modulus; /* unit = lane / divisor % modulus */
+    uint32_t step, source_step;
+    int wavefronts, reported;
+} measured[] = {
+    {"ld.8, pairs are one phase", "ld.8", RIDGE_BANKS_ALL_LANES, 2, 32, 8, 0, 1, 1},
+    {"ld.8, lanes of 16 apart are not", "ld.8", RIDGE_BANKS_ALL_LANES, 1, 16, 8, 0, 2, 2},
+    {"ld.8, three vectors", "ld.8", RIDGE_BANKS_ALL_LANES, 1, 3, 8, 0, 2, 2},
+    {"ld.8, a lane off agrees", "ld.8", 0xfffffffe, 2, 32, 8, 0, 1, 1},
+    {"ld.16, pairs are half-warps", "ld.16", RIDGE_BANKS_ALL_LANES, 2, 32, 16, 0, 2, 2},
+    {"ld.16, all the same", "ld.16", RIDGE_BANKS_ALL_LANES, 32, 1, 16, 0, 2, 2},
+    {"ld.16, the profiler goes astray", "ld.16", 0xfffffffe, 2, 32, 16, 0, 2, 3},
+    {"st.8, pairs are not", "st.8", RIDGE_BANKS_ALL_LANES, 2, 32, 8, 0, 2, 2},
+    {"st.16, all the same", "st.16", RIDGE_BANKS_ALL_LANES, 32, 1, 16, 0, 4, 4},
+    {"cp.async.4", "cp.async.4", RIDGE_BANKS_ALL_LANES, 1, 32, 4, 4, 1, 1},
+    {"cp.async.4, stride 132", "cp.async.4", RIDGE_BANKS_ALL_LANES, 1, 32, 132, 4, 1, 1},
+    {"cp.async.4, stride 128", "cp.async.4", RIDGE_BANKS_ALL_LANES, 1, 32, 128, 4, 32, 32},
+    {"cp.async.4, equal words are written", "cp.async.4", RIDGE_BANKS_ALL_LANES, 32, 1, 4, 4, 32,
+     32},
+    {"cp.async.4, sources meet", "cp.async.4", RIDGE_BANKS_ALL_LANES, 1, 32, 4, 32, 8, 8},
+    {"cp.async.8, stride 16", "cp.async.8", RIDGE_BANKS_ALL_LANES, 1, 32, 16, 8, 4, 4},
+    {"cp.async.16, whole lines", "cp.async.16", RIDGE_BANKS_ALL_LANES, 1, 32, 16, 16, 4, 4},
+    {"cp.async.16, each its line", "cp.async.16", RIDGE_BANKS_ALL_LANES, 1, 32, 128, 16, 32, 32},
+    {"cp.async.16, stride 32", "cp.async.16", RIDGE_BANKS_ALL_LANES, 1, 32, 32, 16, 32, 32},
+    {"cp.async.16, stride 48", "cp.async.16", RIDGE_BANKS_ALL_LANES, 1, 32, 48, 16, 24, 24},
+    {"cp.async.16, stride 48 from 48", "cp.async.16", RIDGE_BANKS_ALL_LANES, 1, 32, 48, 48, 24, 24},
+    {"cp.async.16, stride 80", "cp.async.16", RIDGE_BANKS_ALL_LANES, 1, 32, 80, 16, 32, 32},
+    {"cp.async.16, stride 48 from 32", "cp.async.16", RIDGE_BANKS_ALL_LANES, 1, 32, 48, 32, 32, 32},
+    {"cp.async.16, the same target", "cp.async.16", RIDGE_BANKS_ALL_LANES, 32, 1, 16, 16, 1, 1},
+    {"cp.async.16, pairs of lanes", "cp.async.16", RIDGE_BANKS_ALL_LANES, 2, 16, 16, 16, 16, 16},
+    {"cp.async.16, the same source", "cp.async.16", RIDGE_BANKS_ALL_LANES, 1, 32, 16, 0, 32, 32},
+    {"cp.async.16, some lanes", "cp.async.16", 0x0f0f0f0f, 1, 32, 16, 16, 4, 4},
+};
+
+static void is_as_measured(void **state)
+{
+    const struct measured *const test = *state;
+    uint32_t address[RIDGE_BANKS_LANES], source[RIDGE_BANKS_LANES];
+    ridge_bank_access access;
+    ridge_bank_count got;
+    ridge_bank_map map;
+    uint32_t served = 0;
+
+    assert_int_equal(ridge_bank_access_read(test->access, &access, NULL), RIDGE_OK);
+    for (uint32_t lane = 0; lane < RIDGE_BANKS_LANES; lane++) {
+        address[lane] = lane / (uint32_t)test->divisor % (uint32_t)test->modulus * test->step;
+        source[lane] = lane * test->source_step;
+    }
+    assert_int_equal(ridge_banks_simulate(&access, address, source, test->lanes, &got, &map, NULL),
+                     RIDGE_OK);
+    assert_int_equal(got.wavefronts, test->wavefronts);
+    assert_int_equal(got.reported, test->reported);
+    assert_int_equal(map.wavefront_count, got.wavefronts);
+    for (int row = 0; row < map.wavefront_count; row++)
+        for (int bank = 0; bank < RIDGE_BANKS_COUNT; bank++)
+            served |= map.lanes[row][bank];
+    assert_int_equal(served, test->lanes);
+}
+
+/* 8 lanes a row of 144 bytes, from rows of whole lines: 1 + 3 + 2 + 4 wavefronts. */
+static void padded_rows_cut_copies(void **state)
+{
+    const ridge_bank_access copy = {.op = RIDGE_BANK_CP_ASYNC, .width_bytes = 16};
+    uint32_t address[RIDGE_BANKS_LANES], source[RIDGE_BANKS_LANES];
+    ridge_bank_count got;
+
+    (void)state;
+    for (uint32_t lane = 0; lane < RIDGE_BANKS_LANES; lane++) {
+        address[lane] = lane / 8 * 144 + lane % 8 * 16;
+        source[lane] = lane / 8 * 1024 + lane % 8 * 16;
+    }
+    assert_int_equal(
+        ridge_banks_simulate(&copy, address, source, RIDGE_BANKS_ALL_LANES, &got, NULL, NULL),
+        RIDGE_OK);
+    assert_int_equal(got.wavefronts, 10);
+    assert_int_equal(got.ideal, 4);
+    for (uint32_t lane = 0; lane < RIDGE_BANKS_LANES; lane++)
+        address[lane] = lane / 8 * 128 + (lane % 8 ^ lane / 8) * 16;
+    assert_int_equal(
+        ridge_banks_simulate(&copy, address, source, RIDGE_BANKS_ALL_LANES, &got, NULL, NULL),
+        RIDGE_OK);
+    assert_int_equal(got.wavefronts, 4);
 }
 
 static void swizzle_frees_ldmatrix(void **state)
@@ -184,17 +273,21 @@ static void rejects(void **state)
 
 int main(void)
 {
-    static struct CMUnitTest tests[COUNT(rows_cases) + COUNT(bad_rows) + 4] = {
+    static struct CMUnitTest tests[COUNT(rows_cases) + COUNT(bad_rows) + COUNT(measured) + 5] = {
+        cmocka_unit_test(padded_rows_cut_copies),
         cmocka_unit_test(inactive_lanes),
         cmocka_unit_test(the_end_of_the_address_space),
         cmocka_unit_test(swizzle_frees_ldmatrix),
         cmocka_unit_test(pads),
     };
-    size_t count = 4;
+    size_t count = 5;
 
     for (size_t i = 0; i < COUNT(rows_cases); i++)
         tests[count++] =
             (struct CMUnitTest){rows_cases[i].name, counts_rows, NULL, NULL, &rows_cases[i]};
+    for (size_t i = 0; i < COUNT(measured); i++)
+        tests[count++] =
+            (struct CMUnitTest){measured[i].name, is_as_measured, NULL, NULL, &measured[i]};
     for (size_t i = 0; i < COUNT(bad_rows); i++)
         tests[count++] = (struct CMUnitTest){bad_rows[i].name, rejects, NULL, NULL, &bad_rows[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
