@@ -255,6 +255,7 @@ static void write_candidate(ridge_json *json, const char *key, const struct answ
     ridge_json_begin_object(json, key);
     ridge_json_text(json, "kind", kinds[candidate->kind]);
     bank_tile_json(json, "tile", &candidate->tile);
+    ridge_json_integer(json, "wavefronts", candidate->wavefronts);
     ridge_json_integer(json, "excess", candidate->excess);
     ridge_json_integer(json, "lost_bytes", candidate->lost_bytes);
     ridge_json_integer(json, "piece_bytes", candidate->piece_bytes);

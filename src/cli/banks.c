@@ -79,6 +79,7 @@ void bank_result_json(ridge_json *json, const ridge_bank_pattern *pattern,
     ridge_json_begin_object(json, "worst");
     ridge_json_integer(json, "step", result->worst_step);
     ridge_json_integer(json, "wavefronts", result->worst.wavefronts);
+    ridge_json_integer(json, "reported", result->worst.reported);
     ridge_json_integer(json, "ideal", result->worst.ideal);
     ridge_json_integer(json, "degree", result->worst.degree);
     ridge_json_integer(json, "worst_bank", result->worst.worst_bank);

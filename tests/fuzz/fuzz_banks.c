@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_BYTES = 2048, MOST_STEPS = 256 };
+enum { MOST_BYTES = 2048, MOST_STEPS = 16 };
 
 static void evaluate(const char *text)
 {

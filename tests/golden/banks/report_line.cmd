@@ -1,0 +1,1 @@
+ridge banks --from-report ../../examples/reports/transpose_conflict.ncu-rep --line kernels.cu:1

@@ -1,0 +1,1 @@
+ridge banks --from-report repeated_launches.csv

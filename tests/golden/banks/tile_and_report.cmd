@@ -1,0 +1,1 @@
+ridge banks --from-report x 64x128:bf16
