@@ -4,6 +4,7 @@
  *
  *     compare CASES              what the model says, no report needed
  *     compare CASES REPORT...    a report of `wavefronts CASES`: one launch a case, in order
+ *     compare --table TABLE CASES  a table that was recorded by the second form, without the report
  *     compare --code CUBIN       each kernel of wavefronts.cu holds one access, of its kind
  *
  * Prints a line a case, separated by tabs, and a summary to stderr. There are two counters:
@@ -332,6 +333,16 @@ static int compare_report(const char *path, FILE *cases, const char *cases_path,
     return status;
 }
 
+static void print_summary(const struct tally *tally)
+{
+    fprintf(
+        stderr,
+        "%zu cases: the model is wrong in %zu, a lower bound in %zu; the profiler's two counters "
+        "differ in %zu others; its ideal differs in %zu\n",
+        tally->cases, tally->different, tally->bounds, tally->counters_different,
+        tally->ideals_different);
+}
+
 static int compare(int report_count, char **reports, FILE *cases, const char *cases_path)
 {
     struct tally tally = {0};
@@ -348,30 +359,80 @@ static int compare(int report_count, char **reports, FILE *cases, const char *ca
         return status;
     if (next_case(cases, cases_path, &rest, &status))
         return fail(cases_path, "more cases than launches");
-    fprintf(
-        stderr,
-        "%zu cases: the model is wrong in %zu, a lower bound in %zu; the profiler's two counters "
-        "differ in %zu others; its ideal differs in %zu\n",
-        tally.cases, tally.different, tally.bounds, tally.counters_different,
-        tally.ideals_different);
+    print_summary(&tally);
     return tally.different > 0 ? EXIT_DIFFERENT : 0;
+}
+
+/* -- a recorded table --------------------------------------------------------------------------- */
+
+/* A line of the table: the columns measured. */
+static bool read_measured(const char *line, const struct bank_case *test, struct measured *out)
+{
+    char name[96], access[32], hardware[32];
+
+    if (sscanf(line,
+               "%95[^\t]\t%31[^\t]\t%*[^\t]\t%*[^\t]\t%*[^\t]\t%*[^\t]\t%" SCNu64 "\t%" SCNu64
+               "\t%31[^\t]",
+               name, access, &out->wavefronts, &out->ideal, hardware) != 5)
+        return false;
+    out->hardware = hardware[0] == '-' ? NAN : strtod(hardware, NULL);
+    return strcmp(name, test->name) == 0 && strcmp(access, test->access_name) == 0;
+}
+
+static int compare_table(FILE *table, const char *table_path, FILE *cases, const char *cases_path)
+{
+    struct tally tally = {0};
+    struct bank_case test;
+    struct measured measured;
+    char line[1024];
+    int status = 0;
+
+    if (fgets(line, sizeof(line), table) == NULL) /* the headings */
+        return fail(table_path, "is empty");
+    while (next_case(cases, cases_path, &test, &status)) {
+        if (fgets(line, sizeof(line), table) == NULL || !read_measured(line, &test, &measured))
+            return fail(table_path, "is not the table of these cases");
+        count_case(&test, &measured, &tally);
+        if (strcmp(judge(&test, &measured), "NO") == 0)
+            print_case(&test, &measured);
+    }
+    print_summary(&tally);
+    return status != 0 ? status : tally.different > 0 ? EXIT_DIFFERENT : 0;
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: compare CASES [REPORT...]\n"
+                    "       compare --table TABLE CASES\n"
+                    "       compare --code CUBIN\n");
+    return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
 {
-    FILE *cases;
+    const bool is_table = argc == 4 && strcmp(argv[1], "--table") == 0;
+    const char *cases_path;
+    FILE *cases, *table = NULL;
     int status;
 
     if (argc == 3 && strcmp(argv[1], "--code") == 0)
         return check_code(argv[2]);
-    if (argc < 2 || argv[1][0] == '-') {
-        fprintf(stderr, "usage: compare CASES [REPORT...]\n       compare --code CUBIN\n");
-        return EXIT_USAGE;
-    }
-    cases = fopen(argv[1], "r");
+    if (argc < 2 || (argv[1][0] == '-' && !is_table))
+        return usage();
+    cases_path = argv[is_table ? 3 : 1];
+    cases = fopen(cases_path, "r");
     if (cases == NULL)
-        return fail(argv[1], "cannot be opened");
-    status = compare(argc - 2, argv + 2, cases, argv[1]);
+        return fail(cases_path, "cannot be opened");
+    if (is_table)
+        table = fopen(argv[2], "r");
+    if (is_table && table == NULL)
+        status = fail(argv[2], "cannot be opened");
+    else if (is_table)
+        status = compare_table(table, argv[2], cases, cases_path);
+    else
+        status = compare(argc - 2, argv + 2, cases, cases_path);
+    if (table != NULL)
+        fclose(table);
     fclose(cases);
     return status;
 }

@@ -13,7 +13,7 @@ enum { LANES = RIDGE_BANKS_LANES, HALF = LANES / 2 };
 /* Bits of the lanes first to first + count - 1. */
 static uint32_t lanes_of(int first, int count)
 {
-    return (count == LANES ? UINT32_MAX : (UINT32_C(1) << count) - 1) << first;
+    return (uint32_t)(((UINT64_C(1) << count) - 1) << first);
 }
 
 /* The pairs in the lower half of 16-byte loads, as the profiler takes them. */
