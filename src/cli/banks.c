@@ -379,7 +379,8 @@ static int check_numbers(struct bank_request *request)
         return cli_usage_error("--smem-other needs at most 1MiB");
     if (request->top == 0)
         return cli_usage_error("--top needs 1 or more, not 0");
-    return request->gpu.name != NULL ? cli_find_chip(&request->gpu) : CLI_DONE;
+    return request->gpu.name != NULL || request->gpu.file != NULL ? cli_find_chip(&request->gpu)
+                                                                  : CLI_DONE;
 }
 
 int cmd_banks(int argc, char **argv)
