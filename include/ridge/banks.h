@@ -183,7 +183,7 @@ typedef struct ridge_bank_tile {
 ridge_status ridge_bank_tile_read(const char *text, ridge_bank_tile *out, ridge_error *err);
 /* The checks of ridge_bank_tile_read() for a tile that was filled otherwise. */
 ridge_status ridge_bank_tile_check(const ridge_bank_tile *tile, ridge_error *err);
-/* "stride 136 (272 B)", "8x8 blocks", "128B mode of TMA, Swizzle<3,4,3>"; 128 bytes are enough.
+/* "stride 136 (272 B)", "8x8 blocks", "TMA 128B mode, Swizzle<3,4,3>"; 128 bytes are enough.
  * Returns buffer. */
 char *ridge_bank_tile_layout(const ridge_bank_tile *tile, char *buffer, size_t size);
 /* Bytes from the base to the end of the last element. */

@@ -453,7 +453,7 @@ char *ridge_bank_tile_layout(const ridge_bank_tile *tile, char *buffer, size_t s
     if (tile->order == RIDGE_BANK_BLOCKS)
         snprintf(buffer, size, "8x8 blocks%s%s", swizzle, base);
     else if (tile->order == RIDGE_BANK_PANELS)
-        snprintf(buffer, size, "%dB mode of TMA%s%s", tile->panel_bytes, swizzle, base);
+        snprintf(buffer, size, "TMA %dB mode%s%s", tile->panel_bytes, swizzle, base);
     else
         snprintf(buffer, size, "stride %d (%d B)%s%.40s%s%s", stride, tile->stride_bytes,
                  tile->xor_text[0] != '\0' ? ", xor " : "", tile->xor_text, swizzle, base);

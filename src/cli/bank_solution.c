@@ -103,16 +103,17 @@ static void print_table(ridge_output *output, const struct answer *answer)
     columns[column_count++] = (ridge_column){"layout", "Layout", RIDGE_UNIT_NONE, true, 20, 0};
     columns[column_count++] = (ridge_column){"excess", "Conflicts", RIDGE_UNIT_COUNT, false, 0, 0};
     for (size_t i = 0; i < pattern_count; i++)
-        columns[column_count++] =
-            (ridge_column){letters[i], letters[i], RIDGE_UNIT_COUNT, false, 0, 4};
+        columns[column_count++] = (ridge_column){letters[i], letters[i], RIDGE_UNIT_COUNT,
+                                                 false,      0,          (unsigned char)(i + 1)};
     columns[column_count++] =
         (ridge_column){"lost_bytes", "Lost bytes", RIDGE_UNIT_COUNT, false, 0, 0};
     if (has_occupancy(answer))
         columns[column_count++] =
             (ridge_column){"blocks_per_sm", "Blocks/SM", RIDGE_UNIT_COUNT, false, 0, 0};
     columns[column_count++] =
-        (ridge_column){"piece_bytes", "Pieces", RIDGE_UNIT_COUNT, false, 0, 2};
-    columns[column_count++] = (ridge_column){"address_ops", "Address", RIDGE_UNIT_NONE, true, 0, 1};
+        (ridge_column){"piece_bytes", "Pieces", RIDGE_UNIT_COUNT, false, 0, 11};
+    columns[column_count++] =
+        (ridge_column){"address_ops", "Address", RIDGE_UNIT_NONE, true, 0, 10};
     table = ridge_table_create(columns, column_count);
     for (size_t i = 0; i < answer->shown; i++) {
         const ridge_bank_candidate *const row = &answer->candidates[i];

@@ -119,7 +119,7 @@ static void says_layout(void **state)
     static const char *const texts[][2] = {
         {"64x128:bf16:136", "stride 136 (272 B)"},
         {"64x128:bf16:8x8", "8x8 blocks"},
-        {"64x128:bf16:swizzle=128B", "128B mode of TMA, Swizzle<3,4,3>"},
+        {"64x128:bf16:swizzle=128B", "TMA 128B mode, Swizzle<3,4,3>"},
         {"64x64:bf16:cute=3,3,3:base=128", "stride 64 (128 B), Swizzle<3,4,3>, base 128"},
         {"64x64:bf16:xor=row%8*16", "stride 64 (128 B), xor row%8*16"},
     };
