@@ -94,17 +94,14 @@ static void emit_from(const struct access *access, const char *name, uint32_t la
     printf("\n");
 }
 
+/* Of an access, to thin them out. */
+static unsigned case_number;
+
 static void emit(const struct access *access, const char *name, uint32_t lanes,
                  const uint32_t address[LANES])
 {
-    static const struct access *last;
-    static unsigned number;
-
-    number = access == last ? number + 1 : 0;
-    last = access;
-    if (access->thin != 0 && number % access->thin != 0)
-        return;
-    emit_from(access, name, lanes, address, NULL);
+    if (access->thin == 0 || case_number++ % access->thin == 0)
+        emit_from(access, name, lanes, address, NULL);
 }
 
 /* -- each lane its own row ---------------------------------------------------------------------- */
@@ -510,6 +507,7 @@ static bool is_copy(const struct access *access)
 int main(void)
 {
     for (size_t i = 0; i < COUNT(accesses); i++) {
+        case_number = 0;
         emit_strides(&accesses[i]);
         emit_spreads(&accesses[i]);
         if (!accesses[i].matrix)
