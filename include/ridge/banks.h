@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Shared memory, simulated: which words of which banks a warp's access touches, how many wavefronts
- * it takes for that, and which layouts take the fewest. Nothing allocates.
+ * it takes for that, and which layouts take the fewest. Nothing allocates but ridge_banks_solve(),
+ * for as long as it runs.
  *
  * Shared memory has 32 banks of 4 bytes; the word at byte address a lies in bank a / 4 % 32. One
  * wavefront delivers one word of each bank, to any number of lanes. A warp's access is cut into
