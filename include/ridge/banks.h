@@ -26,6 +26,7 @@
 
 #include "ridge/hardware.h"
 #include "ridge/status.h"
+#include "ridge/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +85,9 @@ typedef struct ridge_bank_map {
     uint32_t lanes[RIDGE_BANKS_LANES][RIDGE_BANKS_COUNT];
     uint32_t word[RIDGE_BANKS_LANES][RIDGE_BANKS_COUNT]; /* byte address / 4 */
 } ridge_bank_map;
+
+/* Draws it as SVG: a line a wavefront, a column a bank. */
+void ridge_bank_map_write_svg(const ridge_bank_map *map, const char *title, ridge_output *output);
 
 /* One access of a warp: lane i, when bit i of lanes is set, accesses address_bytes[i]; of ldmatrix
  * and stmatrix only the lanes that give rows count. source_bytes are where the lanes of a cp.async

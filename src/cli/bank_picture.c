@@ -2,6 +2,7 @@
  *
  * The picture of ridge banks: a line a wavefront, a column a bank, in it the lane that is served. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "bank_views.h"
 
@@ -55,16 +56,13 @@ static void print_map(ridge_output *output, const ridge_bank_map *map, int rows)
     }
 }
 
-ridge_status bank_print_picture(ridge_output *output, const ridge_bank_tile *tile,
-                                const ridge_bank_pattern *pattern, const ridge_bank_result *result,
-                                bool whole, ridge_error *err)
+/* The worst step of an access. */
+static ridge_status make_map(const ridge_bank_tile *tile, const ridge_bank_pattern *pattern,
+                             const ridge_bank_result *result, ridge_bank_map *map, ridge_error *err)
 {
     uint32_t address_bytes[RIDGE_BANKS_LANES], source_bytes[RIDGE_BANKS_LANES];
     ridge_bank_elements elements;
     ridge_bank_count count;
-    ridge_bank_map map;
-    char name[32];
-    int rows;
     ridge_status status =
         ridge_bank_pattern_elements(pattern, tile, result->worst_step, &elements, err);
 
@@ -73,7 +71,19 @@ ridge_status bank_print_picture(ridge_output *output, const ridge_bank_tile *til
         status = ridge_bank_tile_addresses(tile, pattern, &elements, address_bytes, err);
     if (status == RIDGE_OK)
         status = ridge_banks_simulate(&pattern->access, address_bytes, source_bytes, elements.lanes,
-                                      &count, &map, err);
+                                      &count, map, err);
+    return status;
+}
+
+ridge_status bank_print_picture(ridge_output *output, const ridge_bank_tile *tile,
+                                const ridge_bank_pattern *pattern, const ridge_bank_result *result,
+                                bool whole, ridge_error *err)
+{
+    ridge_bank_map map;
+    char name[32];
+    int rows;
+    const ridge_status status = make_map(tile, pattern, result, &map, err);
+
     if (status != RIDGE_OK)
         return status;
     rows = whole || map.wavefront_count <= MOST_ROWS + 1 ? map.wavefront_count : MOST_ROWS;
@@ -89,4 +99,35 @@ ridge_status bank_print_picture(ridge_output *output, const ridge_bank_tile *til
                         "+ more lanes get the same word   ! a further wavefront of one phase: the "
                         "conflict\n");
     return RIDGE_OK;
+}
+
+int bank_draw_svg(const struct bank_request *request, const ridge_bank_pattern *pattern,
+                  const ridge_bank_result *result)
+{
+    char tile[256], name[32], title[600];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream;
+    ridge_output *output;
+    ridge_bank_map map;
+    ridge_error err;
+    int status;
+
+    if (make_map(&request->tile, pattern, result, &map, &err) != RIDGE_OK)
+        return cli_fail(request->svg, &err);
+    snprintf(title, sizeof(title), "%s, %s %s", bank_tile_text(&request->tile, tile, sizeof(tile)),
+             ridge_bank_access_name(&pattern->access, name, sizeof(name)), pattern->where);
+    stream = open_memstream(&text, &size);
+    if (stream == NULL) {
+        cli_message(request->svg, "out of memory");
+        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    output = ridge_output_create(stream, 0, false);
+    ridge_bank_map_write_svg(&map, title, output);
+    status = ridge_output_close(output, &err) == RIDGE_OK ? CLI_DONE : cli_fail(request->svg, &err);
+    fclose(stream);
+    if (status == CLI_DONE)
+        status = cli_write_file(request->svg, text, size, request->force);
+    free(text);
+    return status;
 }

@@ -21,6 +21,8 @@ struct bank_request {
     uint64_t other_bytes; /* shared memory besides the tiles */
     struct kernel_filter filter;
     const char *report, *pc, *line;
+    const char *svg; /* where to draw the only access */
+    bool force;
 };
 
 /* "64x128 bf16, stride 136 (272 B)"; 200 bytes are enough. */
@@ -35,6 +37,10 @@ void bank_result_json(ridge_json *json, const ridge_bank_pattern *pattern,
 ridge_status bank_print_picture(ridge_output *output, const ridge_bank_tile *tile,
                                 const ridge_bank_pattern *pattern, const ridge_bank_result *result,
                                 bool whole, ridge_error *err);
+
+/* The same into the file of --svg; returns an exit status. */
+int bank_draw_svg(const struct bank_request *request, const ridge_bank_pattern *pattern,
+                  const ridge_bank_result *result);
 
 /* The answers; each opens and closes the output and returns the exit status. */
 int bank_show_accesses(const struct bank_request *request, const struct cli_output *out);

@@ -306,13 +306,17 @@ int bank_show_accesses(const struct bank_request *request, const struct cli_outp
     output = cli_open(out);
     if (out->format == RIDGE_FORMAT_JSON) {
         write_json(output, request, rows, count);
-        return cli_close(output, CLI_DONE);
+    } else {
+        print_headline(output, request, rows, count);
+        print_table(output, rows, count);
     }
-    print_headline(output, request, rows, count);
-    print_table(output, rows, count);
-    if (print_pictures(output, request, rows, count, &err) != RIDGE_OK)
+    if (out->format != RIDGE_FORMAT_JSON &&
+        print_pictures(output, request, rows, count, &err) != RIDGE_OK)
         status = cli_fail(NULL, &err);
-    return cli_close(output, status);
+    status = cli_close(output, status);
+    if (status == CLI_DONE && request->svg != NULL)
+        status = bank_draw_svg(request, &rows[0].pattern, &rows[0].result);
+    return status;
 }
 
 /* -- arguments --------------------------------------------------------------------------------- */
@@ -377,6 +381,8 @@ static int check_numbers(struct bank_request *request)
         return cli_usage_error("--copies needs 1 to 64, not %zu", request->copies);
     if (request->other_bytes > 1 << 20)
         return cli_usage_error("--smem-other needs at most 1MiB");
+    if (request->force && request->svg == NULL)
+        return cli_usage_error("--force needs --svg");
     if (request->top == 0)
         return cli_usage_error("--top needs 1 or more, not 0");
     return request->gpu.name != NULL || request->gpu.file != NULL ? cli_find_chip(&request->gpu)
@@ -398,6 +404,8 @@ int cmd_banks(int argc, char **argv)
                   "pieces that a layout must keep whole, instead of the widest access"),
         OPT_FLAG('p', "picture", &request.picture, "lanes over the banks, for every access"),
         OPT_FLAG(0, "all", &request.whole_picture, "every wavefront of the pictures"),
+        OPT_STRING(0, "svg", &request.svg, "FILE", "draw the only access into a new file"),
+        OPT_FLAG('f', "force", &request.force, "replace FILE of --svg when it exists"),
         OPT_GPU(&request.gpu),
         OPT_COUNT('t', "threads", &request.threads, "N", "with --gpu: threads of a block, 128"),
         OPT_COUNT('r', "regs", &request.registers, "N", "with --gpu: registers of a thread"),
@@ -427,6 +435,10 @@ int cmd_banks(int argc, char **argv)
         status = cli_usage_error("--pc and --line need --from-report FILE");
     else if (status == CLI_DONE) {
         status = read_request(&request, argc, argv);
+        if (status == CLI_DONE && request.svg != NULL)
+            status = solve || request.pattern_count != 1
+                         ? cli_usage_error("--svg draws one access, without --solve")
+                         : cli_check_target(request.svg, NULL, request.force);
         if (status == CLI_DONE)
             status =
                 solve ? bank_show_solution(&request, &out) : bank_show_accesses(&request, &out);
