@@ -247,7 +247,7 @@ static void print_table(ridge_output *output, const struct row *rows, size_t cou
     ridge_table_free(table);
     for (size_t i = 0; i < count; i++)
         if (!rows[i].is_legal) {
-            char text[560], name[32];
+            char text[sizeof(rows[i].pattern.where) + sizeof(rows[i].err.text) + 40], name[32];
 
             snprintf(text, sizeof(text), "%s %s: %s",
                      ridge_bank_access_name(&rows[i].pattern.access, name, sizeof(name)),
