@@ -37,7 +37,30 @@ typedef struct ridge_function {
     int max_threads[3];    /* launch bounds; 0: none */
     int spill_store_bytes; /* a thread, as ptxas counts; -1: the toolkit did not record */
     int spill_load_bytes;
+
+    int required_threads[3]; /* __block_size__: the block must be this; 0: free */
+    int min_blocks;     /* second launch bound: blocks per SM asked for; 0: none. Only the PTX that
+                       -lineinfo embeds tells; else -1 */
+    int constant_bytes; /* constant bank 0: the driver's area and the parameters; -1 */
+    int mbarriers;      /* in shared memory, as the compiler counted; 0: none */
+    int cluster[3];     /* __cluster_dims__: blocks of a cluster; 0: set at launch, or none */
+    int max_cluster;    /* largest cluster in blocks; 0: no limit of its own */
+    bool needs_cluster; /* launched without cluster dimensions it fails */
+    bool is_recursive;  /* the depth of its stack is not known: local_bytes is of one level */
+    bool uses_setmaxnreg; /* warps trade registers: registers_per_thread is at launch */
+    bool uses_tcgen05;    /* tensor memory of sm_100 */
+    bool emulates_atom16; /* 16-bit atomics as a loop of compare and swap */
+    int vrc_slots;        /* VRC_CTA_INIT_COUNT: 128 / this blocks fit a SM until the kernel gives
+                      them back, which kernels that allocate tensor memory do; 0: no limit */
 } ridge_function;
+
+/* What a target promises: sm_90 runs on 9.x from 9.0 on, sm_90a on 9.0 alone, sm_100f on its
+ * family. */
+typedef enum ridge_target_suffix {
+    RIDGE_TARGET_PLAIN,
+    RIDGE_TARGET_ARCH,  /* "a" */
+    RIDGE_TARGET_FAMILY /* "f" */
+} ridge_target_suffix;
 
 /* RIDGE_ERR_FORMAT when the bytes are no cubin or contradict themselves. */
 ridge_status ridge_cubin_read(const void *data, size_t size_bytes, ridge_cubin **out,
@@ -48,6 +71,21 @@ void ridge_cubin_free(ridge_cubin *cubin);
 int ridge_cubin_sm(const ridge_cubin *cubin);
 /* "13.0", from the header or the notes; NULL when not recorded. */
 const char *ridge_cubin_toolkit(const ridge_cubin *cubin);
+
+/* Where a cubin comes from. Texts are borrowed, NULL when not recorded; toolkits from 13 on write
+ * notes with all of them. */
+typedef struct ridge_provenance {
+    ridge_target_suffix suffix; /* FAMILY can be told by the recorded options alone */
+    int virtual_sm;             /* of the PTX it was made from; -1: not recorded */
+    bool is_relocatable;        /* of -rdc=true: not linked yet */
+    const char *tool;           /* "ptxas" */
+    const char *version;        /* "Cuda compilation tools, release 13.0, V13.0.88" */
+    const char *build;          /* "Build cuda_13.0.r13.0/compiler.36424714_0" */
+    const char *options;        /* "-lineinfo  -arch sm_90 -m 64" */
+} ridge_provenance;
+
+const ridge_provenance *ridge_cubin_provenance(const ridge_cubin *cubin);
+
 size_t ridge_cubin_function_count(const ridge_cubin *cubin);
 const ridge_function *ridge_cubin_function_at(const ridge_cubin *cubin, size_t index);
 const ridge_function *ridge_cubin_function(const ridge_cubin *cubin, const char *name);

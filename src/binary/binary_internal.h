@@ -81,6 +81,7 @@ struct ridge_cubin {
     int sm;
     int toolkit_major;
     char toolkit[16]; /* "" when not recorded */
+    ridge_provenance provenance;
 
     size_t sections_offset;
     cubin_section *sections;
@@ -114,6 +115,18 @@ typedef struct cubin_symbol_row {
 
 /* False, and a row of zeros, when there is no such symbol. */
 bool cubin_symbol(const ridge_cubin *cubin, uint64_t index, cubin_symbol_row *row);
+
+/* The first function of a name: linked files may hold several local ones. NULL: none. */
+ridge_function *cubin_find_function(const ridge_cubin *cubin, const char *name);
+
+/* ---- where a cubin comes from (provenance.c) ---- */
+
+/* .note.nv.tkinfo: tool, version, options; sets the toolkit too. What is damaged is not known. */
+ridge_status cubin_read_toolkit_note(ridge_cubin *cubin, ridge_slice section, ridge_error *err);
+/* .note.nv.cuinfo: the virtual architecture. */
+void cubin_read_device_note(ridge_cubin *cubin, ridge_slice section);
+/* .nv_debug_ptx_txt: the launch bounds that the attributes do not hold. */
+ridge_status cubin_read_embedded_ptx(ridge_cubin *cubin, ridge_slice section, ridge_error *err);
 
 /* ---- decoding (sass.c) ---- */
 

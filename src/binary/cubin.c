@@ -35,7 +35,9 @@ enum {
     SHARED_RESERVE_BYTES = 1024,
     NAMES_PER_FILE = 4, /* section names together are at most this many times the file */
     TOOLKIT_WITH_SPILLS = 13,
-    NOTE_TOOLKIT = 2000, /* type of a note in .note.nv.tkinfo */
+    RELOCATABLE = 1,       /* e_type */
+    OLD_FLAG_ARCH = 0x800, /* e_flags: an "a" target */
+    NEW_FLAG_ARCH = 0x8,   /* by LLVM's BinaryFormat/ELF.h; nvcc 13.0 does not set it */
 };
 
 /* Attribute codes and formats of .nv.info. */
@@ -45,15 +47,27 @@ enum {
     ATTR_PARAM_CBANK = 0x0a,
     ATTR_REQUIRED_THREADS = 0x10,
     ATTR_FRAME_SIZE = 0x11,
+    ATTR_MIN_STACK = 0x12,
     ATTR_PARAMETER = 0x17,
     ATTR_PARAMETER_BYTES = 0x19,
     ATTR_MAX_REGISTERS = 0x1b,
+    ATTR_MAX_STACK = 0x23,
+    ATTR_ATOM16_EMULATION = 0x2e,
     ATTR_REGISTERS = 0x2f,
     ATTR_TOOLKIT = 0x37,
+    ATTR_MBARRIERS = 0x38,
+    ATTR_CLUSTER = 0x3d,
+    ATTR_EXPLICIT_CLUSTER = 0x3e,
+    ATTR_MAX_CLUSTER = 0x3f,
     ATTR_PARAMETER_V2 = 0x45,
+    ATTR_VRC_COUNT = 0x4a,
     ATTR_BARRIERS = 0x4c,
+    ATTR_TCGEN05_ONE = 0x51,
+    ATTR_TCGEN05_TWO = 0x52,
+    ATTR_SETMAXNREG = 0x54,
     ATTR_ANNOTATIONS = 0x55,
     ANNOTATION_SPILL = 1,
+    COMPAT_ARCH = 0x09, /* in .nv.compat: 1 of an "a" target */
 };
 
 static ridge_status out_of_memory(ridge_error *err)
@@ -175,7 +189,7 @@ static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_e
     static const uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1}; /* 64 bits, little endian */
     ridge_cursor cursor = ridge_cursor_of(cubin->file);
     uint8_t os_abi;
-    unsigned machine, section_bytes;
+    unsigned type, machine, section_bytes;
     uint32_t version, flags;
 
     if (cubin->file.size < HEADER_BYTES || memcmp(cubin->file.data, magic, sizeof(magic)) != 0)
@@ -184,7 +198,8 @@ static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_e
                           cubin->file.size);
     ridge_skip(&cursor, 7);
     os_abi = ridge_read_u8(&cursor);
-    ridge_skip(&cursor, 10); /* ABI version, padding, file type */
+    ridge_skip(&cursor, 8); /* ABI version, padding */
+    type = ridge_read_u16(&cursor);
     machine = ridge_read_u16(&cursor);
     version = ridge_read_u32(&cursor);
     ridge_skip(&cursor, 16); /* entry point, program headers */
@@ -203,40 +218,22 @@ static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_e
     if (section_bytes != SECTION_BYTES)
         return ridge_fail(err, RIDGE_ERR_FORMAT, "section headers of %u bytes, expected %d",
                           section_bytes, SECTION_BYTES);
+    cubin->provenance.is_relocatable = type == RELOCATABLE;
+    cubin->provenance.virtual_sm = -1;
+    if ((flags & (os_abi == OSABI_NEW ? NEW_FLAG_ARCH : OLD_FLAG_ARCH)) != 0)
+        cubin->provenance.suffix = RIDGE_TARGET_ARCH;
     if (os_abi == OSABI_NEW) {
         cubin->sm = (int)(flags >> 8 & 0xff);
         cubin->toolkit_major = TOOLKIT_WITH_SPILLS;
     } else {
         cubin->sm = (int)(flags & 0xff);
+        if ((flags >> 16 & 0xff) != 0)
+            cubin->provenance.virtual_sm = (int)(flags >> 16 & 0xff);
         cubin->toolkit_major = (int)(version / 10);
         if (version >= 10 && version < 10000)
             snprintf(cubin->toolkit, sizeof(cubin->toolkit), "%u.%u", version / 10, version % 10);
     }
     return RIDGE_OK;
-}
-
-/* ".note.nv.tkinfo" holds "Cuda compilation tools, release 13.0, V13.0.88". */
-static void read_toolkit_note(ridge_cubin *cubin, ridge_slice note)
-{
-    static const char before[] = "release ";
-    const size_t before_length = sizeof(before) - 1;
-    size_t i, length;
-
-    for (i = 0; i + before_length < note.size; i++)
-        if (note.data[i] == 'r' && memcmp(note.data + i, before, before_length) == 0)
-            break;
-    i += before_length;
-    for (length = 0; i + length < note.size && length + 1 < sizeof(cubin->toolkit); length++) {
-        const uint8_t c = note.data[i + length];
-
-        if ((c < '0' || c > '9') && c != '.')
-            break;
-        cubin->toolkit[length] = (char)c;
-    }
-    if (length > 0) {
-        cubin->toolkit[length] = '\0';
-        cubin->toolkit_major = (int)strtol(cubin->toolkit, NULL, 10);
-    }
 }
 
 /* ---- functions ---- */
@@ -256,8 +253,7 @@ static int compare_texts(const void *a, const void *b)
     return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/* The first function of a name: linked files may hold several local ones. */
-static ridge_function *find_function(const ridge_cubin *cubin, const char *name)
+ridge_function *cubin_find_function(const ridge_cubin *cubin, const char *name)
 {
     size_t low = 0;
     size_t high = cubin->function_count;
@@ -289,6 +285,8 @@ static void init_function(ridge_function *function, const char *name, const cubi
     function->max_registers = -1;
     function->spill_store_bytes = -1;
     function->spill_load_bytes = -1;
+    function->min_blocks = -1;
+    function->constant_bytes = -1;
 }
 
 static ridge_status collect_functions(ridge_cubin *cubin, ridge_error *err)
@@ -403,7 +401,14 @@ static int to_int(uint64_t value)
     return value <= INT32_MAX ? (int)value : -1;
 }
 
-/* Attributes of symbols: registers and stack frame. They may stand in .nv.info of the file or of
+static bool is_of_symbol(const attribute *attr)
+{
+    return attr->code == ATTR_REGISTERS || attr->code == ATTR_FRAME_SIZE ||
+           attr->code == ATTR_MIN_STACK || attr->code == ATTR_MAX_STACK;
+}
+
+/* Attributes of symbols: registers, stack frame, and whether its depth is known: of recursion the
+ * least stack is recorded and no largest. They may stand in .nv.info of the file or of
  * the function. */
 static void apply_symbol_attribute(ridge_cubin *cubin, const attribute *attr)
 {
@@ -415,8 +420,12 @@ static void apply_symbol_attribute(ridge_cubin *cubin, const attribute *attr)
         return;
     if (attr->code == ATTR_REGISTERS)
         function->registers_per_thread = value;
-    else
+    else if (attr->code == ATTR_FRAME_SIZE)
         function->local_bytes = value;
+    else if (attr->code == ATTR_MIN_STACK)
+        function->is_recursive = true; /* until the largest stack is known */
+    else
+        function->is_recursive = false;
 }
 
 /* Sums the widths of the stores and loads that the compiler marked as spills. */
@@ -444,12 +453,14 @@ static void sum_spills(const ridge_cubin *cubin, ridge_function *function, ridge
     }
 }
 
-static void read_threads(ridge_cursor *cursor, ridge_function *function)
+static void read_three(ridge_slice data, int out[3])
 {
+    ridge_cursor cursor = ridge_cursor_of(data);
     int i;
 
-    for (i = 0; i < 3; i++)
-        function->max_threads[i] = to_int(ridge_read_u32(cursor));
+    if (data.size >= 12)
+        for (i = 0; i < 3; i++)
+            out[i] = to_int(ridge_read_u32(&cursor));
 }
 
 /* Size of all parameters from one of them, for files without their sum. */
@@ -470,10 +481,37 @@ static void apply_attribute(ridge_cubin *cubin, ridge_function *function, const 
     ridge_cursor cursor = ridge_cursor_of(attr->data);
 
     switch (attr->code) {
-    case ATTR_MAX_THREADS:
     case ATTR_REQUIRED_THREADS:
-        if (attr->data.size >= 12)
-            read_threads(&cursor, function);
+        read_three(attr->data, function->required_threads);
+        read_three(attr->data, function->max_threads);
+        break;
+    case ATTR_MAX_THREADS:
+        read_three(attr->data, function->max_threads);
+        break;
+    case ATTR_CLUSTER:
+        read_three(attr->data, function->cluster);
+        break;
+    case ATTR_MAX_CLUSTER:
+        function->max_cluster = to_int(ridge_read_u32(&cursor));
+        break;
+    case ATTR_EXPLICIT_CLUSTER:
+        function->needs_cluster = true;
+        break;
+    case ATTR_MBARRIERS:
+        function->mbarriers = ridge_read_u16(&cursor);
+        break;
+    case ATTR_VRC_COUNT:
+        function->vrc_slots = ridge_read_u8(&cursor);
+        break;
+    case ATTR_ATOM16_EMULATION:
+        function->emulates_atom16 = true;
+        break;
+    case ATTR_TCGEN05_ONE:
+    case ATTR_TCGEN05_TWO:
+        function->uses_tcgen05 = true;
+        break;
+    case ATTR_SETMAXNREG:
+        function->uses_setmaxnreg = true;
         break;
     case ATTR_PARAM_CBANK: /* symbol, offset, size */
         ridge_skip(&cursor, 6);
@@ -496,11 +534,9 @@ static void apply_attribute(ridge_cubin *cubin, ridge_function *function, const 
     case ATTR_ANNOTATIONS:
         sum_spills(cubin, function, attr->data);
         break;
-    case ATTR_REGISTERS:
-    case ATTR_FRAME_SIZE:
-        apply_symbol_attribute(cubin, attr);
-        break;
     default:
+        if (is_of_symbol(attr))
+            apply_symbol_attribute(cubin, attr);
         break;
     }
 }
@@ -530,7 +566,7 @@ static ridge_status read_attributes(ridge_cubin *cubin, const cubin_section *sec
             apply_toolkit(cubin, &attr);
         else if (function != NULL)
             apply_attribute(cubin, function, &attr);
-        else if (attr.code == ATTR_REGISTERS || attr.code == ATTR_FRAME_SIZE)
+        else if (is_of_symbol(&attr))
             apply_symbol_attribute(cubin, &attr);
     }
     return cursor.failed ? cut_attributes(section, err) : RIDGE_OK;
@@ -552,7 +588,7 @@ static ridge_function *owner(const ridge_cubin *cubin, const cubin_section *sect
 {
     if (section->info < cubin->section_count && cubin->sections[section->info].function != NULL)
         return cubin->sections[section->info].function;
-    return find_function(cubin, name);
+    return cubin_find_function(cubin, name);
 }
 
 /* Sections that belong to one function. */
@@ -572,8 +608,26 @@ static ridge_status read_function_section(ridge_cubin *cubin, const cubin_sectio
         function = owner(cubin, section, name);
         if (function != NULL)
             set_shared(cubin, function, section->size);
+        return RIDGE_OK;
+    }
+    name = after(section->name, ".nv.constant0.");
+    if (name != NULL) {
+        function = owner(cubin, section, name);
+        if (function != NULL)
+            function->constant_bytes = to_int(section->size);
     }
     return RIDGE_OK;
+}
+
+/* .nv.compat is coded as the attributes are, with codes of its own. */
+static void read_compat(ridge_cubin *cubin, ridge_slice data)
+{
+    ridge_cursor cursor = ridge_cursor_of(data);
+    attribute attr;
+
+    while (next_attribute(&cursor, &attr))
+        if (attr.code == COMPAT_ARCH && attr.data.size > 0 && attr.data.data[0] == 1)
+            cubin->provenance.suffix = RIDGE_TARGET_ARCH;
 }
 
 /* Sections that serve the whole file, kept or read before those of functions. */
@@ -591,7 +645,13 @@ static ridge_status read_file_section(ridge_cubin *cubin, const cubin_section *s
         cubin->line_relocations = section->data;
         cubin->line_relocations_have_addend = true;
     } else if (strcmp(section->name, ".note.nv.tkinfo") == 0 && section->type == TYPE_NOTE) {
-        read_toolkit_note(cubin, section->data);
+        return cubin_read_toolkit_note(cubin, section->data, err);
+    } else if (strcmp(section->name, ".note.nv.cuinfo") == 0 && section->type == TYPE_NOTE) {
+        cubin_read_device_note(cubin, section->data);
+    } else if (strcmp(section->name, ".nv.compat") == 0) {
+        read_compat(cubin, section->data);
+    } else if (strcmp(section->name, ".nv_debug_ptx_txt") == 0) {
+        return cubin_read_embedded_ptx(cubin, section->data, err);
     } else if (strcmp(section->name, ".nv.info") == 0) {
         return read_attributes(cubin, section, NULL, err);
     }
@@ -674,6 +734,11 @@ const char *ridge_cubin_toolkit(const ridge_cubin *cubin)
     return cubin->toolkit[0] != '\0' ? cubin->toolkit : NULL;
 }
 
+const ridge_provenance *ridge_cubin_provenance(const ridge_cubin *cubin)
+{
+    return &cubin->provenance;
+}
+
 size_t ridge_cubin_function_count(const ridge_cubin *cubin)
 {
     return cubin->function_count;
@@ -686,5 +751,5 @@ const ridge_function *ridge_cubin_function_at(const ridge_cubin *cubin, size_t i
 
 const ridge_function *ridge_cubin_function(const ridge_cubin *cubin, const char *name)
 {
-    return find_function(cubin, name);
+    return cubin_find_function(cubin, name);
 }
