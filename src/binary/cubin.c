@@ -28,10 +28,12 @@ enum {
     TYPE_NOTE = 7,
     TYPE_NOBITS = 8,
     TYPE_REL = 9,
-    SYMBOL_FUNCTION = 2,     /* low four bits of st_info */
-    SYMBOL_IS_KERNEL = 0x10, /* in st_other */
-    INDEX_ESCAPE = 0xffff,   /* e_shstrndx: the index is in section 0 */
-    SHARED_RESERVE_SM = 90,  /* from here on .nv.shared.k includes the driver's share */
+    TYPE_CUDA_GLOBAL = 0x70000007, /* as NOBITS, in relocatable files: global, its initial */
+    TYPE_CUDA_SHARED = 0x7000000a, /* values, local, shared; none of them is read */
+    SYMBOL_FUNCTION = 2,           /* low four bits of st_info */
+    SYMBOL_IS_KERNEL = 0x10,       /* in st_other */
+    INDEX_ESCAPE = 0xffff,         /* e_shstrndx: the index is in section 0 */
+    SHARED_RESERVE_SM = 90,        /* from here on .nv.shared.k includes the driver's share */
     SHARED_RESERVE_BYTES = 1024,
     NAMES_PER_FILE = 4, /* section names together are at most this many times the file */
     TOOLKIT_WITH_SPILLS = 13,
@@ -96,7 +98,8 @@ static ridge_status read_section(const ridge_cubin *cubin, size_t index, cubin_s
     section->info = ridge_read_u32(&cursor);
     section->data.data = NULL;
     section->data.size = 0;
-    if (index == 0 || section->type == 0 || section->type == TYPE_NOBITS)
+    if (index == 0 || section->type == 0 || section->type == TYPE_NOBITS ||
+        (section->type >= TYPE_CUDA_GLOBAL && section->type <= TYPE_CUDA_SHARED))
         return RIDGE_OK;
     section->data = ridge_slice_part(cubin->file, offset, section->size, &ok);
     if (!ok)

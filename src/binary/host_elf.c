@@ -2,8 +2,9 @@
  *
  * Objects, shared libraries and programs of the host: ELF files whose sections .nv_fatbin and
  * __nv_relfatbin are fat binaries. The wrappers in .nvFatBinSegment, which point at them, are not
- * needed and would have to be relocated in objects. A file without such sections (stripped of its
- * section table, or one that embeds its code as data) is searched for containers and cubins. */
+ * needed and would have to be relocated in objects. Code that is embedded as data (cuFFT holds nearly
+ * all of its code in .ldata) is looked for in the sections of data, and in the whole of a file that
+ * was stripped of its section table. */
 #include <string.h>
 
 #include "binary/image_internal.h"
@@ -17,7 +18,10 @@ enum {
     TYPE_OBJECT = 1,
     TYPE_SHARED = 3,
     SEGMENT_INTERPRETER = 3,
+    SECTION_BYTES_OF_PROGRAM = 1, /* SHT_PROGBITS */
     SECTION_NOBITS = 8,
+    FLAG_IN_MEMORY = 2,
+    FLAG_CODE = 4,
     INDEX_ESCAPE = 0xffff,
 };
 
@@ -33,7 +37,7 @@ typedef struct host_elf {
 
 typedef struct host_section {
     uint32_t name_at, type, link;
-    uint64_t offset, size;
+    uint64_t flags, offset, size;
 } host_section;
 
 static void read_header(host_elf *elf)
@@ -62,7 +66,8 @@ static void read_section(const host_elf *elf, uint64_t index, host_section *out)
 
     out->name_at = ridge_read_u32(&cursor);
     out->type = ridge_read_u32(&cursor);
-    ridge_skip(&cursor, 16);
+    out->flags = ridge_read_u64(&cursor);
+    ridge_skip(&cursor, 8);
     out->offset = ridge_read_u64(&cursor);
     out->size = ridge_read_u64(&cursor);
     out->link = ridge_read_u32(&cursor);
@@ -105,8 +110,57 @@ static const char *known_name(ridge_slice names, uint32_t at)
     return NULL;
 }
 
+/* Adds what a section of fat binaries holds, or as much of it as there is. */
+static ridge_status scan_fatbin(ridge_image *image, const host_elf *elf, const image_place *place,
+                                const host_section *section, ridge_error *err)
+{
+    bool ok = true;
+    ridge_slice bytes = ridge_slice_part(elf->file, section->offset, section->size, &ok);
+
+    if (!ok) {
+        const ridge_status status = image_warn(
+            image, err, "section %s has %llu bytes at %llu of a file of %zu", place->section,
+            (unsigned long long)section->size, (unsigned long long)section->offset, elf->file.size);
+
+        if (status != RIDGE_OK || section->offset >= elf->file.size)
+            return status;
+        bytes = ridge_slice_part(elf->file, section->offset, elf->file.size - section->offset, &ok);
+    }
+    return fatbin_scan(image, place, bytes, err);
+}
+
+/* Looks through a section of data. Compilers align embedded code to FATBIN_STEP at least. */
+static ridge_status search_data(ridge_image *image, const host_elf *elf, const char *member,
+                                ridge_slice names, const host_section *section, ridge_error *err)
+{
+    const size_t skipped = (FATBIN_STEP - section->offset % FATBIN_STEP) % FATBIN_STEP;
+    const size_t first = image->entry_count;
+    image_place place = {member, ""};
+    bool ok = true;
+    ridge_slice bytes, name;
+    ridge_status status;
+    size_t i;
+
+    if (section->size <= skipped)
+        return RIDGE_OK;
+    bytes = ridge_slice_part(elf->file, section->offset + skipped, section->size - skipped, &ok);
+    status = fatbin_search(image, &place, bytes, err);
+    if (status != RIDGE_OK || image->entry_count == first || section->name_at >= names.size)
+        return status;
+    name.data = names.data + section->name_at;
+    for (name.size = 0; name.size < names.size - section->name_at; name.size++)
+        if (name.data[name.size] == '\0')
+            break;
+    place.section = ridge_alloc_text(&image->arena, (const char *)name.data, name.size);
+    if (place.section == NULL)
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory listing an ELF file");
+    for (i = first; i < image->entry_count; i++)
+        image->entries[i].about.section = place.section;
+    return RIDGE_OK;
+}
+
 static ridge_status scan_sections(ridge_image *image, const host_elf *elf, const char *member,
-                                  ridge_slice names, bool *is_any, ridge_error *err)
+                                  ridge_slice names, ridge_error *err)
 {
     ridge_status status = RIDGE_OK;
     uint64_t i;
@@ -114,25 +168,14 @@ static ridge_status scan_sections(ridge_image *image, const host_elf *elf, const
     for (i = 1; i < elf->section_count && status == RIDGE_OK; i++) {
         image_place place = {.member = member};
         host_section section;
-        ridge_slice bytes;
-        bool ok = true;
 
         read_section(elf, i, &section);
         place.section = known_name(names, section.name_at);
-        if (place.section == NULL || section.type == SECTION_NOBITS)
-            continue;
-        *is_any = true;
-        bytes = ridge_slice_part(elf->file, section.offset, section.size, &ok);
-        if (!ok) {
-            status = image_warn(image, err, "section %s has %llu bytes at %llu of a file of %zu",
-                                place.section, (unsigned long long)section.size,
-                                (unsigned long long)section.offset, elf->file.size);
-            if (status != RIDGE_OK || section.offset >= elf->file.size)
-                continue;
-            bytes =
-                ridge_slice_part(elf->file, section.offset, elf->file.size - section.offset, &ok);
-        }
-        status = fatbin_scan(image, &place, bytes, err);
+        if (place.section != NULL && section.type != SECTION_NOBITS)
+            status = scan_fatbin(image, elf, &place, &section, err);
+        else if (section.type == SECTION_BYTES_OF_PROGRAM &&
+                 (section.flags & FLAG_IN_MEMORY) != 0 && (section.flags & FLAG_CODE) == 0)
+            status = search_data(image, elf, member, names, &section, err);
     }
     return status;
 }
@@ -163,8 +206,6 @@ ridge_status host_elf_scan(ridge_image *image, const char *member, ridge_slice b
     host_elf elf = {.file = bytes};
     const image_place whole = {member, ""};
     ridge_slice names;
-    bool is_any = false;
-    ridge_status status = RIDGE_OK;
 
     if (bytes.size < HEADER_BYTES)
         return ridge_fail(err, RIDGE_ERR_FORMAT, "ELF file cut inside its header: %zu bytes",
@@ -176,8 +217,6 @@ ridge_status host_elf_scan(ridge_image *image, const char *member, ridge_slice b
     if (kind != NULL)
         *kind = kind_of(&elf);
     if (read_table(&elf, &names))
-        status = scan_sections(image, &elf, member, names, &is_any, err);
-    if (status == RIDGE_OK && !is_any)
-        status = fatbin_search(image, &whole, bytes, err);
-    return status;
+        return scan_sections(image, &elf, member, names, err);
+    return fatbin_search(image, &whole, bytes, err);
 }
