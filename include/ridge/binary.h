@@ -46,7 +46,9 @@ typedef struct ridge_function {
     int cluster[3];     /* __cluster_dims__: blocks of a cluster; 0: set at launch, or none */
     int max_cluster;    /* largest cluster in blocks; 0: no limit of its own */
     bool needs_cluster; /* launched without cluster dimensions it fails */
-    bool is_recursive;  /* the depth of its stack is not known: local_bytes is of one level */
+    int stack_bytes;    /* local_bytes and what the functions called in the same code add; -1 */
+    bool is_recursive;  /* a function inside the code has a frame that stack_bytes does not count:
+                             its depth is not known */
     bool uses_setmaxnreg; /* warps trade registers: registers_per_thread is at launch */
     bool uses_tcgen05;    /* tensor memory of sm_100 */
     bool emulates_atom16; /* 16-bit atomics as a loop of compare and swap */

@@ -53,7 +53,6 @@ enum {
     ATTR_PARAMETER = 0x17,
     ATTR_PARAMETER_BYTES = 0x19,
     ATTR_MAX_REGISTERS = 0x1b,
-    ATTR_MAX_STACK = 0x23,
     ATTR_ATOM16_EMULATION = 0x2e,
     ATTR_REGISTERS = 0x2f,
     ATTR_TOOLKIT = 0x37,
@@ -289,6 +288,7 @@ static void init_function(ridge_function *function, const char *name, const cubi
     function->spill_store_bytes = -1;
     function->spill_load_bytes = -1;
     function->min_blocks = -1;
+    function->stack_bytes = -1;
     function->constant_bytes = -1;
 }
 
@@ -304,7 +304,9 @@ static ridge_status collect_functions(ridge_cubin *cubin, ridge_error *err)
     texts = ridge_calloc(count, sizeof(*texts));
     cubin->functions = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->functions));
     cubin->lines = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->lines));
-    if (texts == NULL || cubin->functions == NULL || cubin->lines == NULL) {
+    cubin->helper_frames = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->helper_frames));
+    if (texts == NULL || cubin->functions == NULL || cubin->lines == NULL ||
+        cubin->helper_frames == NULL) {
         ridge_free(texts);
         return out_of_memory(err);
     }
@@ -407,28 +409,56 @@ static int to_int(uint64_t value)
 static bool is_of_symbol(const attribute *attr)
 {
     return attr->code == ATTR_REGISTERS || attr->code == ATTR_FRAME_SIZE ||
-           attr->code == ATTR_MIN_STACK || attr->code == ATTR_MAX_STACK;
+           attr->code == ATTR_MIN_STACK;
 }
 
-/* Attributes of symbols: registers, stack frame, and whether its depth is known: of recursion the
- * least stack is recorded and no largest. They may stand in .nv.info of the file or of
- * the function. */
+/* A helper inside a kernel's code with a frame of its own. The kernel's stack counts it, but when
+ * the compiler cannot tell how often it calls itself. */
+static void apply_helper_frame(const ridge_cubin *cubin, uint32_t symbol, int bytes)
+{
+    cubin_symbol_row row;
+    int *known;
+
+    if (!cubin_symbol(cubin, symbol, &row) || row.type != SYMBOL_FUNCTION || row.function == NULL)
+        return;
+    known = &cubin->helper_frames[row.function - cubin->functions];
+    if (bytes > *known)
+        *known = bytes;
+}
+
+/* Attributes of symbols: registers, stack frame, stack with calls. They may stand in .nv.info of
+ * the file or of the function. */
 static void apply_symbol_attribute(ridge_cubin *cubin, const attribute *attr)
 {
     ridge_cursor cursor = ridge_cursor_of(attr->data);
-    ridge_function *const function = function_of_symbol(cubin, ridge_read_u32(&cursor));
+    const uint32_t symbol = ridge_read_u32(&cursor);
     const int value = to_int(ridge_read_u32(&cursor));
+    ridge_function *const function = function_of_symbol(cubin, symbol);
 
-    if (cursor.failed || function == NULL)
+    if (cursor.failed)
         return;
-    if (attr->code == ATTR_REGISTERS)
+    if (function == NULL) {
+        if (attr->code == ATTR_FRAME_SIZE)
+            apply_helper_frame(cubin, symbol, value);
+    } else if (attr->code == ATTR_REGISTERS) {
         function->registers_per_thread = value;
-    else if (attr->code == ATTR_FRAME_SIZE)
+    } else if (attr->code == ATTR_FRAME_SIZE) {
         function->local_bytes = value;
-    else if (attr->code == ATTR_MIN_STACK)
-        function->is_recursive = true; /* until the largest stack is known */
-    else
-        function->is_recursive = false;
+    } else {
+        function->stack_bytes = value;
+    }
+}
+
+static void find_recursion(ridge_cubin *cubin)
+{
+    size_t i;
+
+    for (i = 0; i < cubin->function_count; i++) {
+        ridge_function *const function = &cubin->functions[i];
+
+        function->is_recursive =
+            function->stack_bytes >= 0 && cubin->helper_frames[i] > function->stack_bytes;
+    }
 }
 
 /* Sums the widths of the stores and loads that the compiler marked as spills. */
@@ -684,6 +714,7 @@ static ridge_status read_all(ridge_cubin *cubin, ridge_error *err)
         status = read_file_section(cubin, &cubin->sections[i], err);
     for (i = 0; i < cubin->section_count && status == RIDGE_OK; i++)
         status = read_function_section(cubin, &cubin->sections[i], err);
+    find_recursion(cubin);
     return status;
 }
 
