@@ -45,7 +45,7 @@ typedef struct ridge_function {
     int mbarriers;      /* in shared memory, as the compiler counted; 0: none */
     int cluster[3];     /* __cluster_dims__: blocks of a cluster; 0: set at launch, or none */
     int max_cluster;    /* largest cluster in blocks; 0: no limit of its own */
-    bool needs_cluster; /* launched without cluster dimensions it fails */
+    bool needs_cluster; /* .explicitcluster: runs as a cluster or not at all */
     int stack_bytes;    /* local_bytes and what the functions called in the same code add; -1 */
     bool is_recursive;  /* a function inside the code has a frame that stack_bytes does not count:
                              its depth is not known */

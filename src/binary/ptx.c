@@ -253,6 +253,15 @@ static ridge_status add_kernel(ptx_module *module, const ridge_ptx_kernel *kerne
     return RIDGE_OK;
 }
 
+static void skip_pragma(scanner *in)
+{
+    token found;
+
+    do
+        found = next_token(in);
+    while (found.size != 0 && !is_char(found, ';'));
+}
+
 /* From behind ".entry" to behind its body; a declaration without one is no kernel. */
 static ridge_status read_entry(scanner *in, ptx_module *module, ridge_error *err)
 {
@@ -270,6 +279,8 @@ static ridge_status read_entry(scanner *in, ptx_module *module, ridge_error *err
             break;
         if (is_char(found, '('))
             kernel.parameter_bytes = read_parameters(in);
+        else if (ridge_slice_is(found, ".pragma")) /* the one directive with a semicolon */
+            skip_pragma(in);
         else
             read_directive(in, found, &kernel);
     }
