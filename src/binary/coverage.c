@@ -285,7 +285,7 @@ static ridge_status add_kernel(ridge_coverage *coverage, const char *name, const
 ridge_status ridge_coverage_add(ridge_coverage *coverage, const ridge_entry *entry, size_t index,
                                 const ridge_loaded *loaded, ridge_error *err)
 {
-    uint32_t ranks[RIDGE_COVERAGE_TARGETS_MAX];
+    uint32_t ranks[RIDGE_COVERAGE_TARGETS_MAX] = {0};
     ridge_status status = RIDGE_OK;
     size_t i;
 

@@ -311,13 +311,16 @@ static bool is_sound_container(ridge_slice bytes)
 {
     ridge_cursor cursor = ridge_cursor_of(bytes);
     ridge_slice body;
+    unsigned version, header_bytes;
     uint64_t announced;
     entry_header header;
 
     if (!fatbin_begins(bytes))
         return false;
     ridge_skip(&cursor, sizeof(magic));
-    if (ridge_read_u16(&cursor) != CONTAINER_VERSION || ridge_read_u16(&cursor) != CONTAINER_BYTES)
+    version = ridge_read_u16(&cursor);
+    header_bytes = ridge_read_u16(&cursor);
+    if (version != CONTAINER_VERSION || header_bytes != CONTAINER_BYTES)
         return false;
     announced = ridge_read_u64(&cursor);
     body.data = bytes.data + CONTAINER_BYTES;

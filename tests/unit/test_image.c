@@ -648,7 +648,7 @@ static void bounds_warnings(void **state)
 {
     enum { COUNT = 300 };
     file_bytes one = support_data("tiny_hole.fatbin.gz");
-    file_bytes file = {calloc(COUNT, 32), COUNT * 32};
+    file_bytes file = {calloc(COUNT, 32), (size_t)COUNT * 32};
     uint8_t *grown;
     ridge_image *image;
     size_t i;
