@@ -12,7 +12,8 @@ enum {
     NAME_BYTES = 16,
     SIZE_AT = 48,
     SIZE_BYTES = 10,
-    END_AT = 58, /* "`\n" */
+    END_AT = 58,           /* "`\n" */
+    NAME_BYTES_MAX = 1024, /* members may share a long name */
 };
 
 typedef struct archive_member {
@@ -49,8 +50,11 @@ static ridge_slice long_name(ridge_slice names, uint64_t offset)
     bool ok = true;
     ridge_slice name =
         ridge_slice_part(names, offset, offset <= names.size ? names.size - offset : 0, &ok);
-    const uint8_t *const end = name.size > 0 ? memchr(name.data, '\n', name.size) : NULL;
+    const uint8_t *end;
 
+    if (name.size > NAME_BYTES_MAX)
+        name.size = NAME_BYTES_MAX;
+    end = name.size > 0 ? memchr(name.data, '\n', name.size) : NULL;
     if (end != NULL)
         name.size = (size_t)(end - name.data);
     return trimmed(name);

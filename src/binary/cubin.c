@@ -5,8 +5,8 @@
  * memory, .nv.constant0.k holds its parameters. .nv.info holds attributes that name a symbol.
  * docs/formats/cubin.md describes the fields; two header styles exist (toolkits to 12.x, and 13).
  *
- * Sections are matched through one sorted table of functions, and the sum of all section names is
- * held to a small multiple of the file, so that a hostile file costs no more than n log n. */
+ * Sections are matched through one sorted table of functions, and the sum of all section names, as
+ * that of their contents, is held to a small multiple of the file, so that a hostile file costs no more than n log n. */
 #include "ridge/binary.h"
 
 #include <stdio.h>
@@ -36,6 +36,7 @@ enum {
     SHARED_RESERVE_SM = 90,        /* from here on .nv.shared.k includes the driver's share */
     SHARED_RESERVE_BYTES = 1024,
     NAMES_PER_FILE = 4, /* section names together are at most this many times the file */
+    BYTES_PER_FILE = 4, /* and so are their contents */
     TOOLKIT_WITH_SPILLS = 13,
     RELOCATABLE = 1,       /* e_type */
     OLD_FLAG_ARCH = 0x800, /* e_flags: an "a" target */
@@ -146,6 +147,7 @@ static ridge_status name_sections(ridge_cubin *cubin, size_t names_index, ridge_
 static ridge_status read_sections(ridge_cubin *cubin, size_t names_index, ridge_error *err)
 {
     cubin_section first;
+    size_t total_bytes = 0;
     size_t room;
     size_t i;
     ridge_status status;
@@ -172,6 +174,11 @@ static ridge_status read_sections(ridge_cubin *cubin, size_t names_index, ridge_
         status = read_section(cubin, i, &cubin->sections[i], err);
         if (status != RIDGE_OK)
             return status;
+        total_bytes += cubin->sections[i].data.size;
+        if (total_bytes / BYTES_PER_FILE > cubin->file.size)
+            return ridge_fail(err, RIDGE_ERR_FORMAT,
+                              "%zu sections overlap: %zu bytes in a cubin of %zu", i + 1,
+                              total_bytes, cubin->file.size);
     }
     return name_sections(cubin, names_index, err);
 }

@@ -22,6 +22,8 @@ enum {
     SECTION_NOBITS = 8,
     FLAG_IN_MEMORY = 2,
     FLAG_CODE = 4,
+    BYTES_PER_FILE = 4, /* what is read of all sections is at most this many times the file */
+    NAME_BYTES_MAX = 256,
     INDEX_ESCAPE = 0xffff,
 };
 
@@ -148,9 +150,10 @@ static ridge_status search_data(ridge_image *image, const host_elf *elf, const c
     if (status != RIDGE_OK || image->entry_count == first || section->name_at >= names.size)
         return status;
     name.data = names.data + section->name_at;
-    for (name.size = 0; name.size < names.size - section->name_at; name.size++)
-        if (name.data[name.size] == '\0')
-            break;
+    name.size = 0;
+    while (name.size < names.size - section->name_at && name.size < NAME_BYTES_MAX &&
+           name.data[name.size] != '\0')
+        name.size++;
     place.section = ridge_alloc_text(&image->arena, (const char *)name.data, name.size);
     if (place.section == NULL)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory listing an ELF file");
@@ -163,6 +166,7 @@ static ridge_status scan_sections(ridge_image *image, const host_elf *elf, const
                                   ridge_slice names, ridge_error *err)
 {
     ridge_status status = RIDGE_OK;
+    uint64_t total_bytes = 0;
     uint64_t i;
 
     for (i = 1; i < elf->section_count && status == RIDGE_OK; i++) {
@@ -170,8 +174,14 @@ static ridge_status scan_sections(ridge_image *image, const host_elf *elf, const
         host_section section;
 
         read_section(elf, i, &section);
+        if (section.type == SECTION_NOBITS)
+            continue;
+        total_bytes += section.size < elf->file.size ? section.size : elf->file.size;
+        if (total_bytes / BYTES_PER_FILE > elf->file.size)
+            return image_warn(image, err, "sections overlap; those from %llu on are not read",
+                              (unsigned long long)i);
         place.section = known_name(names, section.name_at);
-        if (place.section != NULL && section.type != SECTION_NOBITS)
+        if (place.section != NULL)
             status = scan_fatbin(image, elf, &place, &section, err);
         else if (section.type == SECTION_BYTES_OF_PROGRAM &&
                  (section.flags & FLAG_IN_MEMORY) != 0 && (section.flags & FLAG_CODE) == 0)

@@ -780,6 +780,35 @@ static void rejects_overlapping_names(void **state)
     support_release(&file);
 }
 
+/* Nor may many sections share the same bytes. */
+static void rejects_overlapping_sections(void **state)
+{
+    enum { COUNT = 64, SIZE = 32768 };
+    const sample_header header = {false, 90, 0};
+    static const uint8_t bytes[SIZE];
+    sample_section sections[COUNT];
+    file_bytes file;
+    ridge_cubin *cubin;
+    ridge_error err;
+    size_t table_at, i;
+
+    (void)state;
+    for (i = 0; i < COUNT; i++)
+        sections[i] = (sample_section){.name = ".nv.info", .type = 1};
+    sections[0].data = bytes;
+    sections[0].size = SIZE;
+    file = sample_cubin(&header, sections, COUNT);
+    table_at = file.size - (size_t)(COUNT + 2) * 64;
+    for (i = 1; i <= COUNT; i++) {
+        store_u64(file.data + table_at + i * 64 + 24, 64);
+        store_u64(file.data + table_at + i * 64 + 32, SIZE);
+    }
+    assert_int_equal(ridge_cubin_read(file.data, file.size, &cubin, &err), RIDGE_ERR_FORMAT);
+    assert_non_null(strstr(err.text, "sections overlap: "));
+    assert_null(cubin);
+    support_release(&file);
+}
+
 /* Reads everything there is and expects no more than that it ends. */
 static void read_all(const uint8_t *bytes, size_t size)
 {
@@ -901,6 +930,7 @@ int main(void)
     CASES_ADD_ROWS(&list, rejects_damage, damages);
     CASES_ADD_ROWS(&list, rejects_bad_section, bad_sections);
     cases_add(&list, "overlapping names", rejects_overlapping_names, NULL);
+    cases_add(&list, "overlapping sections", rejects_overlapping_sections, NULL);
     cases_add(&list, "truncation at every byte", survives_truncation, NULL);
     cases_add(&list, "every bit flipped", survives_flipped_bits, NULL);
     cases_add(&list, "damage of a real file", survives_damage_of_a_real_file, NULL);

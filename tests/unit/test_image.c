@@ -374,6 +374,32 @@ static void searches_host(void **state)
     support_release(&code);
 }
 
+/* Thousands of sections that share the same fat binary cost no more than a few. */
+static void bounds_overlapping_sections(void **state)
+{
+    enum { COUNT = 5000 };
+    file_bytes code = support_data("tiny_none.fatbin.gz");
+    file_bytes file = host_object(".nv_fatbin", 1, 2, code.data, code.size);
+    const size_t table_at = file.size - (size_t)3 * ELF_SECTION;
+    uint8_t *const grown = realloc(file.data, file.size + (size_t)COUNT * ELF_SECTION);
+    ridge_image *image;
+    size_t i;
+
+    (void)state;
+    assert_non_null(grown);
+    file.data = grown;
+    for (i = 0; i < COUNT; i++)
+        memcpy(grown + file.size + i * ELF_SECTION, grown + table_at + ELF_SECTION, ELF_SECTION);
+    file.size += (size_t)COUNT * ELF_SECTION;
+    store_u16(grown + 60, COUNT + 3);
+    image = read_image(file);
+    assert_true(ridge_image_entry_count(image) < 400);
+    assert_non_null(strstr(ridge_image_warning(image, 0), "sections overlap"));
+    ridge_image_free(image);
+    support_release(&file);
+    support_release(&code);
+}
+
 /* Appends a member of an archive. */
 static void add_member(file_bytes *archive, const char *field, const void *bytes, size_t size)
 {
@@ -786,6 +812,7 @@ int main(void)
     CASES_ADD_ROWS(&list, equals_plain, packed);
     cases_add(&list, "PTX embedded in a cubin", reads_embedded_ptx, NULL);
     CASES_ADD_ROWS(&list, searches_host, hosts);
+    cases_add(&list, "overlapping sections", bounds_overlapping_sections, NULL);
     cases_add(&list, "archive", reads_archive, NULL);
     cases_add(&list, "damaged member", passes_over_damaged_member, NULL);
     CASES_ADD_ROWS(&list, refuses, refusals);
