@@ -207,6 +207,74 @@ static void covers_several_images(void **state)
     ridge_coverage_free(coverage);
 }
 
+static ridge_coverage *coverage_of_data(const char *name)
+{
+    file_bytes file = support_data(name);
+    ridge_image *image;
+    ridge_coverage *coverage = NULL;
+
+    assert_int_equal(ridge_image_read(file.data, file.size, "image", &image, NULL), RIDGE_OK);
+    assert_int_equal(ridge_coverage_of(image, chips, CHIPS, &coverage, NULL), RIDGE_OK);
+    ridge_image_free(image);
+    support_release(&file);
+    return coverage;
+}
+
+/* Relocatable code for sm_80 and sm_90a (entries 0, 1) with PTX (2), and linked code (3, 4). The
+ * linked code is taken; PTX, which the link left behind, is what newer chips get. */
+static void prefers_linked_code(void **state)
+{
+    static const char *const scale[CHIPS] = {"none -1",  "native 3", "not promised 3",
+                                             "native 4", "jit 2",    "jit 2"};
+    ridge_coverage *const coverage = coverage_of_data("libtiny.so.gz");
+
+    (void)state;
+    assert_int_equal(ridge_coverage_kernel_count(coverage), 3);
+    expect_row(coverage, 1, "scale", scale);
+    ridge_coverage_free(coverage);
+}
+
+/* LTO IR is no code yet. */
+static void counts_no_lto(void **state)
+{
+    ridge_coverage *const coverage = coverage_of_data("tiny_lto.o.gz");
+
+    (void)state;
+    assert_int_equal(ridge_coverage_kernel_count(coverage), 0);
+    assert_int_equal(ridge_coverage_unread(coverage, NULL), 0);
+    ridge_coverage_free(coverage);
+}
+
+/* A cubin without functions, as nvcc's device link leaves in every program. */
+static void counts_no_stub(void **state)
+{
+    const sample_header header = {false, 90, 0};
+    file_bytes cubin = sample_cubin(&header, NULL, 0);
+    const size_t payload = (cubin.size + 7) / 8 * 8;
+    file_bytes file = {calloc(1, 80 + payload), 80 + payload};
+    ridge_image *image;
+    ridge_coverage *coverage = NULL;
+
+    (void)state;
+    assert_non_null(file.data);
+    memcpy(file.data, "\x50\xed\x55\xba\1\0\x10", 8);
+    store_u64(file.data + 8, 64 + payload);
+    store_u32(file.data + 16, 0x01010002);
+    store_u32(file.data + 20, 64);
+    store_u64(file.data + 24, payload);
+    store_u32(file.data + 44, 90);
+    memcpy(file.data + 80, cubin.data, cubin.size);
+    assert_int_equal(ridge_image_read(file.data, file.size, "image", &image, NULL), RIDGE_OK);
+    assert_int_equal(ridge_image_entry_count(image), 1);
+    assert_int_equal(ridge_entry_runs(ridge_image_entry(image, 0), 9, 0), RIDGE_RUN_NATIVE);
+    assert_int_equal(ridge_coverage_of(image, chips, CHIPS, &coverage, NULL), RIDGE_OK);
+    assert_int_equal(ridge_coverage_kernel_count(coverage), 0);
+    ridge_coverage_free(coverage);
+    ridge_image_free(image);
+    support_release(&file);
+    support_release(&cubin);
+}
+
 /* Thousands of names, each in two entries. */
 static void holds_many_names(void **state)
 {
@@ -307,6 +375,9 @@ int main(void)
     cases_add(&list, "names", names_runs, NULL);
     cases_add(&list, "by kernel", covers_by_kernel, NULL);
     cases_add(&list, "several images", covers_several_images, NULL);
+    cases_add(&list, "linked code before relocatable", prefers_linked_code, NULL);
+    cases_add(&list, "LTO IR is no code", counts_no_lto, NULL);
+    cases_add(&list, "device-link stub is no code", counts_no_stub, NULL);
     cases_add(&list, "many names", holds_many_names, NULL);
     cases_add(&list, "too many chips", rejects_too_many_chips, NULL);
     cases_add(&list, "entries that cannot be read", counts_unread, NULL);

@@ -187,6 +187,21 @@ static struct entry_row {
      0,
      {.kind = RIDGE_ENTRY_CUBIN, .sm = 80, .packing = RIDGE_PACKED_ZSTD, .section = ".nv_fatbin"},
      NULL},
+    {"PTX that the device link left behind",
+     "libtiny.so.gz",
+     2,
+     {.kind = RIDGE_ENTRY_PTX,
+      .sm = 90,
+      .ptx_major = 9,
+      .packing = RIDGE_PACKED_ZSTD,
+      .is_relocatable = true,
+      .section = "__nv_relfatbin"},
+     "--compile-only"},
+    {"linked cubin",
+     "libtiny.so.gz",
+     3,
+     {.kind = RIDGE_ENTRY_CUBIN, .sm = 80, .section = ".nv_fatbin"},
+     NULL},
     {"PTX text",
      "tiny.ptx",
      0,
@@ -510,6 +525,28 @@ static void passes_over_damaged_member(void **state)
     support_release(&cubin);
 }
 
+/* An archive of NVIDIA's, where a toolkit is installed. */
+static void reads_toolkit_archive(void **state)
+{
+    static const char path[] = "/usr/local/cuda/lib64/libcudadevrt.a";
+    ridge_image *image;
+    ridge_error err;
+    size_t kernels = 0;
+    size_t i;
+
+    (void)state;
+    if (ridge_image_open(path, &image, &err) != RIDGE_OK) {
+        assert_int_equal(err.status, RIDGE_ERR_IO);
+        skip();
+    }
+    for (i = 0; i < ridge_image_entry_count(image); i++)
+        kernels += kernels_of(image, i);
+    assert_true(kernels > 0);
+    assert_non_null(ridge_image_entry(image, 0)->member);
+    assert_null(ridge_image_warning(image, 0));
+    ridge_image_free(image);
+}
+
 /* ---- files that are refused ---- */
 
 static struct refused {
@@ -815,6 +852,7 @@ int main(void)
     cases_add(&list, "overlapping sections", bounds_overlapping_sections, NULL);
     cases_add(&list, "archive", reads_archive, NULL);
     cases_add(&list, "damaged member", passes_over_damaged_member, NULL);
+    cases_add(&list, "archive of a toolkit", reads_toolkit_archive, NULL);
     CASES_ADD_ROWS(&list, refuses, refusals);
     cases_add(&list, "missing file", refuses_missing_file, NULL);
     CASES_ADD_ROWS(&list, keeps_damage_local, local_damages);
