@@ -31,6 +31,15 @@ typedef struct scanner {
     const uint8_t *at, *end;
 } scanner;
 
+static scanner scanner_of(ridge_slice text)
+{
+    static const uint8_t nothing[1];
+    const uint8_t *const begin = text.data != NULL ? text.data : nothing;
+    const scanner in = {begin, begin + (text.data != NULL ? text.size : 0)};
+
+    return in;
+}
+
 /* Behind a line comment, a block comment or a string that starts here; NULL: none does. */
 static const uint8_t *skip_opaque(const uint8_t *at, const uint8_t *end)
 {
@@ -295,14 +304,18 @@ static ridge_status read_entry(scanner *in, ptx_module *module, ridge_error *err
 
 bool ptx_target(ridge_slice text, int *sm, ridge_target_suffix *suffix)
 {
-    const uint8_t *const underscore =
-        text.size > 0 ? memchr(text.data, '_', text.size < 8 ? text.size : 8) : NULL;
-    token digits;
+    static const char *const prefixes[] = {"sm_", "compute_"};
+    token digits = {text.data, 0};
+    size_t i;
 
-    if (underscore == NULL || (memcmp(text.data, "sm", 2) != 0 && text.data[0] != 'c'))
+    for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+        const size_t length = strlen(prefixes[i]);
+
+        if (text.size > length && memcmp(text.data, prefixes[i], length) == 0)
+            digits.data = text.data + length;
+    }
+    if (digits.data == text.data)
         return false;
-    digits.data = underscore + 1;
-    digits.size = 0;
     while (digits.data + digits.size < text.data + text.size && digits.size < 4 &&
            is_digit(digits.data[digits.size]))
         digits.size++;
@@ -353,7 +366,7 @@ static void read_target(scanner *in, ptx_module *module)
 
 ridge_status ptx_read(ridge_slice text, ptx_module *out, ridge_error *err)
 {
-    scanner in = {text.data, text.data + text.size};
+    scanner in = scanner_of(text);
     ridge_status status = RIDGE_OK;
 
     memset(out, 0, sizeof(*out));
@@ -385,7 +398,7 @@ void ptx_release(ptx_module *module)
 
 bool ptx_is_text(ridge_slice text)
 {
-    scanner in = {text.data, text.data + text.size};
+    scanner in = scanner_of(text);
 
     return text.size > 0 && ridge_slice_is(next_token(&in), ".version");
 }

@@ -628,6 +628,27 @@ static void reads_relocatable(void **state)
     support_release(&file);
 }
 
+/* Sections that are read and have no bytes: found by fuzzing. */
+static void reads_sections_without_bytes(void **state)
+{
+    static const char *const names[] = {".nv_debug_ptx_txt", ".nv.compat", ".note.nv.tkinfo",
+                                        ".note.nv.cuinfo", ".nv.info"};
+    const sample_header header = {false, 90, 0};
+    sample_section sections[5];
+    file_bytes file;
+    ridge_cubin *cubin;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 5; i++)
+        sections[i] = (sample_section){.name = names[i], .type = 8, .size = 100};
+    file = sample_cubin(&header, sections, 5);
+    cubin = support_cubin(file);
+    assert_null(ridge_cubin_provenance(cubin)->options);
+    ridge_cubin_free(cubin);
+    support_release(&file);
+}
+
 /* A symbol that holds an address names the kernel when it is as long as its code. */
 static void reads_image_of_a_process(void **state)
 {
@@ -920,6 +941,7 @@ int main(void)
     cases_add(&list, "flags of sm_90 and up", reads_flags, NULL);
     CASES_ADD_ROWS(&list, tells_suffix, suffix_traces);
     cases_add(&list, "relocatable", reads_relocatable, NULL);
+    cases_add(&list, "sections without bytes", reads_sections_without_bytes, NULL);
     cases_add(&list, "launch bounds and parameters", reads_launch_bounds_and_parameters, NULL);
     cases_add(&list, "header of toolkits to 12", reads_old_header, NULL);
     cases_add(&list, "header of toolkit 13", reads_new_header, NULL);

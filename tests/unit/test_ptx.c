@@ -38,6 +38,7 @@ static struct module_row {
      RIDGE_TARGET_PLAIN, false, 1},
     {"cut in the parameters", ".version 8.0 .target sm_80 .entry k(.param .u64 ", 8, 0, 80,
      RIDGE_TARGET_PLAIN, false, 0},
+    {"target of one character", ".target _", 0, 0, 0, RIDGE_TARGET_PLAIN, false, 0},
     {"numbers without end", ".version 99999999999.1 .target sm_99999999999", 0, 0, 9999,
      RIDGE_TARGET_PLAIN, false, 0},
 };
