@@ -33,43 +33,14 @@ enum {
     SYMBOL_FUNCTION = 2,           /* low four bits of st_info */
     SYMBOL_IS_KERNEL = 0x10,       /* in st_other */
     INDEX_ESCAPE = 0xffff,         /* e_shstrndx: the index is in section 0 */
-    SHARED_RESERVE_SM = 90,        /* from here on .nv.shared.k includes the driver's share */
+    SHARED_RESERVE_SM = 90,        /* from here on .nv.shared.k of linked code includes
+                                      the driver's share */
     SHARED_RESERVE_BYTES = 1024,
-    NAMES_PER_FILE = 4, /* section names together are at most this many times the file */
-    BYTES_PER_FILE = 4, /* and so are their contents */
-    TOOLKIT_WITH_SPILLS = 13,
+    NAMES_PER_FILE = 4,    /* section names together are at most this many times the file */
+    BYTES_PER_FILE = 4,    /* and so are their contents */
     RELOCATABLE = 1,       /* e_type */
     OLD_FLAG_ARCH = 0x800, /* e_flags: an "a" target */
     NEW_FLAG_ARCH = 0x8,   /* by LLVM's BinaryFormat/ELF.h; nvcc 13.0 does not set it */
-};
-
-/* Attribute codes and formats of .nv.info. */
-enum {
-    FORMAT_SIZED = 4, /* u16 length, then data; the other formats have two bytes of value */
-    ATTR_MAX_THREADS = 0x05,
-    ATTR_PARAM_CBANK = 0x0a,
-    ATTR_REQUIRED_THREADS = 0x10,
-    ATTR_FRAME_SIZE = 0x11,
-    ATTR_MIN_STACK = 0x12,
-    ATTR_PARAMETER = 0x17,
-    ATTR_PARAMETER_BYTES = 0x19,
-    ATTR_MAX_REGISTERS = 0x1b,
-    ATTR_ATOM16_EMULATION = 0x2e,
-    ATTR_REGISTERS = 0x2f,
-    ATTR_TOOLKIT = 0x37,
-    ATTR_MBARRIERS = 0x38,
-    ATTR_CLUSTER = 0x3d,
-    ATTR_EXPLICIT_CLUSTER = 0x3e,
-    ATTR_MAX_CLUSTER = 0x3f,
-    ATTR_PARAMETER_V2 = 0x45,
-    ATTR_VRC_COUNT = 0x4a,
-    ATTR_BARRIERS = 0x4c,
-    ATTR_TCGEN05_ONE = 0x51,
-    ATTR_TCGEN05_TWO = 0x52,
-    ATTR_SETMAXNREG = 0x54,
-    ATTR_ANNOTATIONS = 0x55,
-    ANNOTATION_SPILL = 1,
-    COMPAT_ARCH = 0x09, /* in .nv.compat: 1 of an "a" target */
 };
 
 static ridge_status out_of_memory(ridge_error *err)
@@ -233,7 +204,7 @@ static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_e
         cubin->provenance.suffix = RIDGE_TARGET_ARCH;
     if (os_abi == OSABI_NEW) {
         cubin->sm = (int)(flags >> 8 & 0xff);
-        cubin->toolkit_major = TOOLKIT_WITH_SPILLS;
+        cubin->toolkit_major = CUBIN_TOOLKIT_WITH_SPILLS;
     } else {
         cubin->sm = (int)(flags & 0xff);
         if ((flags >> 16 & 0xff) != 0)
@@ -353,21 +324,6 @@ bool cubin_symbol(const ridge_cubin *cubin, uint64_t index, cubin_symbol_row *ro
     return true;
 }
 
-/* The function that a symbol names; NULL for helpers inside its code and for data. In an image that
- * was taken from a process, as reports hold them, the value is where the driver had put the code.
- */
-static ridge_function *function_of_symbol(const ridge_cubin *cubin, uint32_t index)
-{
-    cubin_symbol_row row;
-
-    if (!cubin_symbol(cubin, index, &row) || row.type != SYMBOL_FUNCTION || row.function == NULL)
-        return NULL;
-    if (row.value != 0 &&
-        (row.value <= row.function->code_bytes || row.size != row.function->code_bytes))
-        return NULL;
-    return row.function;
-}
-
 static void mark_kernels(ridge_cubin *cubin)
 {
     const size_t count = cubin->symbols.size / SYMBOL_BYTES;
@@ -382,243 +338,16 @@ static void mark_kernels(ridge_cubin *cubin)
     }
 }
 
-/* ---- attributes ---- */
-
-typedef struct attribute {
-    uint8_t format, code;
-    ridge_slice data;
-} attribute;
-
-/* False at the end and, with cursor->failed, when the stream is cut. */
-static bool next_attribute(ridge_cursor *cursor, attribute *attr)
-{
-    if (ridge_cursor_left(cursor) == 0)
-        return false;
-    attr->format = ridge_read_u8(cursor);
-    attr->code = ridge_read_u8(cursor);
-    attr->data =
-        ridge_read_bytes(cursor, attr->format == FORMAT_SIZED ? ridge_read_u16(cursor) : 2);
-    return !cursor->failed;
-}
-
-static ridge_status cut_attributes(const cubin_section *section, ridge_error *err)
-{
-    return ridge_fail(err, RIDGE_ERR_FORMAT, "attributes in %.200s end inside one, after %zu bytes",
-                      section->name, section->data.size);
-}
-
-/* A number from a file as a plain int; what cannot be is not known. */
-static int to_int(uint64_t value)
-{
-    return value <= INT32_MAX ? (int)value : -1;
-}
-
-static bool is_of_symbol(const attribute *attr)
-{
-    return attr->code == ATTR_REGISTERS || attr->code == ATTR_FRAME_SIZE ||
-           attr->code == ATTR_MIN_STACK;
-}
-
-/* A helper inside a kernel's code with a frame of its own. The kernel's stack counts it, but when
- * the compiler cannot tell how often it calls itself. */
-static void apply_helper_frame(const ridge_cubin *cubin, uint32_t symbol, int bytes)
-{
-    cubin_symbol_row row;
-    int *known;
-
-    if (!cubin_symbol(cubin, symbol, &row) || row.type != SYMBOL_FUNCTION || row.function == NULL)
-        return;
-    known = &cubin->helper_frames[row.function - cubin->functions];
-    if (bytes > *known)
-        *known = bytes;
-}
-
-/* Attributes of symbols: registers, stack frame, stack with calls. They may stand in .nv.info of
- * the file or of the function. */
-static void apply_symbol_attribute(ridge_cubin *cubin, const attribute *attr)
-{
-    ridge_cursor cursor = ridge_cursor_of(attr->data);
-    const uint32_t symbol = ridge_read_u32(&cursor);
-    const int value = to_int(ridge_read_u32(&cursor));
-    ridge_function *const function = function_of_symbol(cubin, symbol);
-
-    if (cursor.failed)
-        return;
-    if (function == NULL) {
-        if (attr->code == ATTR_FRAME_SIZE)
-            apply_helper_frame(cubin, symbol, value);
-    } else if (attr->code == ATTR_REGISTERS) {
-        function->registers_per_thread = value;
-    } else if (attr->code == ATTR_FRAME_SIZE) {
-        function->local_bytes = value;
-    } else {
-        function->stack_bytes = value;
-    }
-}
-
-static void find_recursion(ridge_cubin *cubin)
-{
-    size_t i;
-
-    for (i = 0; i < cubin->function_count; i++) {
-        ridge_function *const function = &cubin->functions[i];
-
-        function->is_recursive =
-            function->stack_bytes >= 0 && cubin->helper_frames[i] > function->stack_bytes;
-    }
-}
-
-/* Sums the widths of the stores and loads that the compiler marked as spills. */
-static void sum_spills(const ridge_cubin *cubin, ridge_function *function, ridge_slice annotations)
-{
-    ridge_cursor cursor = ridge_cursor_of(annotations);
-
-    if (function->spill_store_bytes < 0) /* a toolkit of which that was not known */
-        function->spill_store_bytes = function->spill_load_bytes = 0;
-    while (ridge_cursor_left(&cursor) >= 8) {
-        const uint32_t type = ridge_read_u32(&cursor);
-        const uint32_t offset = ridge_read_u32(&cursor);
-        ridge_sass sass;
-
-        if (type != ANNOTATION_SPILL || offset % SASS_BYTES != 0 ||
-            offset >= function->code_bytes || function->code_bytes - offset < SASS_BYTES)
-            continue;
-        sass_decode_fields(function->code + offset, offset, cubin->sm, &sass);
-        if (sass.cls != RIDGE_SASS_LOCAL)
-            continue;
-        if (sass.is_store)
-            function->spill_store_bytes += sass.width_bytes;
-        else
-            function->spill_load_bytes += sass.width_bytes;
-    }
-}
-
-static void read_three(ridge_slice data, int out[3])
-{
-    ridge_cursor cursor = ridge_cursor_of(data);
-    int i;
-
-    if (data.size >= 12)
-        for (i = 0; i < 3; i++)
-            out[i] = to_int(ridge_read_u32(&cursor));
-}
-
-/* Size of all parameters from one of them, for files without their sum. */
-static void grow_parameters(ridge_cursor *cursor, bool is_v2, ridge_function *function)
-{
-    unsigned end;
-
-    ridge_skip(cursor, 6); /* index, ordinal */
-    end = ridge_read_u16(cursor);
-    /* The size is the top 14 bits of a word of flags, or a field of its own. */
-    end += is_v2 ? ridge_read_u16(cursor) : ridge_read_u32(cursor) >> 18;
-    if (!cursor->failed && (int)end > function->parameter_bytes)
-        function->parameter_bytes = (int)end;
-}
-
-static void apply_attribute(ridge_cubin *cubin, ridge_function *function, const attribute *attr)
-{
-    ridge_cursor cursor = ridge_cursor_of(attr->data);
-
-    switch (attr->code) {
-    case ATTR_REQUIRED_THREADS:
-        read_three(attr->data, function->required_threads);
-        read_three(attr->data, function->max_threads);
-        break;
-    case ATTR_MAX_THREADS:
-        read_three(attr->data, function->max_threads);
-        break;
-    case ATTR_CLUSTER:
-        read_three(attr->data, function->cluster);
-        break;
-    case ATTR_MAX_CLUSTER:
-        function->max_cluster = to_int(ridge_read_u32(&cursor));
-        break;
-    case ATTR_EXPLICIT_CLUSTER:
-        function->needs_cluster = true;
-        break;
-    case ATTR_MBARRIERS:
-        function->mbarriers = ridge_read_u16(&cursor);
-        break;
-    case ATTR_VRC_COUNT:
-        function->vrc_slots = ridge_read_u8(&cursor);
-        break;
-    case ATTR_ATOM16_EMULATION:
-        function->emulates_atom16 = true;
-        break;
-    case ATTR_TCGEN05_ONE:
-    case ATTR_TCGEN05_TWO:
-        function->uses_tcgen05 = true;
-        break;
-    case ATTR_SETMAXNREG:
-        function->uses_setmaxnreg = true;
-        break;
-    case ATTR_PARAM_CBANK: /* symbol, offset, size */
-        ridge_skip(&cursor, 6);
-        if (attr->data.size >= 8)
-            function->parameter_bytes = ridge_read_u16(&cursor);
-        break;
-    case ATTR_PARAMETER_BYTES:
-        function->parameter_bytes = ridge_read_u16(&cursor);
-        break;
-    case ATTR_PARAMETER:
-    case ATTR_PARAMETER_V2:
-        grow_parameters(&cursor, attr->code == ATTR_PARAMETER_V2, function);
-        break;
-    case ATTR_MAX_REGISTERS:
-        function->max_registers = ridge_read_u16(&cursor);
-        break;
-    case ATTR_BARRIERS:
-        function->barriers = ridge_read_u8(&cursor);
-        break;
-    case ATTR_ANNOTATIONS:
-        sum_spills(cubin, function, attr->data);
-        break;
-    default:
-        if (is_of_symbol(attr))
-            apply_symbol_attribute(cubin, attr);
-        break;
-    }
-}
-
-/* The toolkit from the attributes of the file; a note that names it goes first. */
-static void apply_toolkit(ridge_cubin *cubin, const attribute *attr)
-{
-    ridge_cursor cursor = ridge_cursor_of(attr->data);
-    const uint32_t version = ridge_read_u32(&cursor); /* 130: 13.0 */
-
-    if (cubin->toolkit[0] != '\0' || version < 10 || version > 10000)
-        return;
-    snprintf(cubin->toolkit, sizeof(cubin->toolkit), "%u.%u", version / 10, version % 10);
-    cubin->toolkit_major = (int)(version / 10);
-}
-
-static ridge_status read_attributes(ridge_cubin *cubin, const cubin_section *section,
-                                    ridge_function *function, ridge_error *err)
-{
-    ridge_cursor cursor = ridge_cursor_of(section->data);
-    attribute attr;
-
-    if (function != NULL && cubin->toolkit_major >= TOOLKIT_WITH_SPILLS)
-        function->spill_store_bytes = function->spill_load_bytes = 0;
-    while (next_attribute(&cursor, &attr)) {
-        if (attr.code == ATTR_TOOLKIT)
-            apply_toolkit(cubin, &attr);
-        else if (function != NULL)
-            apply_attribute(cubin, function, &attr);
-        else if (is_of_symbol(&attr))
-            apply_symbol_attribute(cubin, &attr);
-    }
-    return cursor.failed ? cut_attributes(section, err) : RIDGE_OK;
-}
+/* ---- what belongs to a function ---- */
 
 static void set_shared(const ridge_cubin *cubin, ridge_function *function, uint64_t size)
 {
-    uint64_t reserve = cubin->sm >= SHARED_RESERVE_SM ? SHARED_RESERVE_BYTES : 0;
+    const bool has_reserve = cubin->sm >= SHARED_RESERVE_SM && !cubin->provenance.is_relocatable;
+    uint64_t reserve = has_reserve ? SHARED_RESERVE_BYTES : 0;
 
     if (reserve > size)
         reserve = size;
-    function->static_shared_bytes = to_int(size - reserve);
+    function->static_shared_bytes = cubin_int(size - reserve);
 }
 
 /* The function that a section belongs to: sh_info is the index of its .text, in files that have no
@@ -641,7 +370,7 @@ static ridge_status read_function_section(ridge_cubin *cubin, const cubin_sectio
     name = after(section->name, ".nv.info.");
     if (name != NULL) {
         function = owner(cubin, section, name);
-        return function != NULL ? read_attributes(cubin, section, function, err) : RIDGE_OK;
+        return function != NULL ? cubin_read_attributes(cubin, section, function, err) : RIDGE_OK;
     }
     name = after(section->name, ".nv.shared.");
     if (name != NULL) {
@@ -654,20 +383,9 @@ static ridge_status read_function_section(ridge_cubin *cubin, const cubin_sectio
     if (name != NULL) {
         function = owner(cubin, section, name);
         if (function != NULL)
-            function->constant_bytes = to_int(section->size);
+            function->constant_bytes = cubin_int(section->size);
     }
     return RIDGE_OK;
-}
-
-/* .nv.compat is coded as the attributes are, with codes of its own. */
-static void read_compat(ridge_cubin *cubin, ridge_slice data)
-{
-    ridge_cursor cursor = ridge_cursor_of(data);
-    attribute attr;
-
-    while (next_attribute(&cursor, &attr))
-        if (attr.code == COMPAT_ARCH && attr.data.size > 0 && attr.data.data[0] == 1)
-            cubin->provenance.suffix = RIDGE_TARGET_ARCH;
 }
 
 /* Sections that serve the whole file, kept or read before those of functions. */
@@ -689,11 +407,11 @@ static ridge_status read_file_section(ridge_cubin *cubin, const cubin_section *s
     } else if (strcmp(section->name, ".note.nv.cuinfo") == 0 && section->type == TYPE_NOTE) {
         cubin_read_device_note(cubin, section->data);
     } else if (strcmp(section->name, ".nv.compat") == 0) {
-        read_compat(cubin, section->data);
+        cubin_read_compat(cubin, section->data);
     } else if (strcmp(section->name, ".nv_debug_ptx_txt") == 0) {
         return cubin_read_embedded_ptx(cubin, section->data, err);
     } else if (strcmp(section->name, ".nv.info") == 0) {
-        return read_attributes(cubin, section, NULL, err);
+        return cubin_read_attributes(cubin, section, NULL, err);
     }
     return RIDGE_OK;
 }
@@ -721,7 +439,7 @@ static ridge_status read_all(ridge_cubin *cubin, ridge_error *err)
         status = read_file_section(cubin, &cubin->sections[i], err);
     for (i = 0; i < cubin->section_count && status == RIDGE_OK; i++)
         status = read_function_section(cubin, &cubin->sections[i], err);
-    find_recursion(cubin);
+    cubin_find_recursion(cubin);
     return status;
 }
 

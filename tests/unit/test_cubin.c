@@ -609,21 +609,24 @@ static void tells_suffix(void **state)
     support_release(&file);
 }
 
-/* Relocatable cubins announce sections of shared memory whose bytes are not in the file. */
+/* Relocatable cubins announce sections of shared memory whose bytes are not in the file, and which
+ * do not include the driver's share yet (seen with nvcc -cubin -rdc=true and nvlink). */
 static void reads_relocatable(void **state)
 {
     const sample_header header = {false, 90, 0};
-    const sample_section sections[2] = {
+    const sample_section sections[] = {
         {.name = ".text.k", .type = 1, .data = spill_code, .size = 16},
         {.name = ".nv_debug.shared", .type = 0x7000000a, .size = 7104},
+        {.name = ".nv.shared.k", .type = 0x7000000a, .info = 1, .size = 400},
     };
-    file_bytes file = sample_cubin(&header, sections, 2);
+    file_bytes file = sample_cubin(&header, sections, sizeof(sections) / sizeof(sections[0]));
     ridge_cubin *cubin;
 
     (void)state;
     store_u16(file.data + 16, 1);
     cubin = support_cubin(file);
     assert_true(ridge_cubin_provenance(cubin)->is_relocatable);
+    assert_int_equal(ridge_cubin_function(cubin, "k")->static_shared_bytes, 400);
     ridge_cubin_free(cubin);
     support_release(&file);
 }
