@@ -36,10 +36,11 @@ enum {
     SHARED_RESERVE_SM = 90,        /* from here on .nv.shared.k of linked code includes
                                       the driver's share */
     SHARED_RESERVE_BYTES = 1024,
-    NAMES_PER_FILE = 4,    /* section names together are at most this many times the file */
-    BYTES_PER_FILE = 4,    /* and so are their contents */
-    RELOCATABLE = 1,       /* e_type */
-    OLD_FLAG_ARCH = 0x800, /* e_flags: an "a" target */
+    NAMES_PER_FILE = 4, /* section names together are at most this many times the file */
+    BYTES_PER_FILE = 4, /* and so are their contents */
+    RELOCATABLE = 1,    /* e_type */
+    FIRST_SM_WITH_ARCH = 90,
+    OLD_FLAG_ARCH = 0x800, /* e_flags: an "a" target; toolkit 9 set it on sm_60 too */
     NEW_FLAG_ARCH = 0x8,   /* by LLVM's BinaryFormat/ELF.h; nvcc 13.0 does not set it */
 };
 
@@ -200,8 +201,6 @@ static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_e
                           section_bytes, SECTION_BYTES);
     cubin->provenance.is_relocatable = type == RELOCATABLE;
     cubin->provenance.virtual_sm = -1;
-    if ((flags & (os_abi == OSABI_NEW ? NEW_FLAG_ARCH : OLD_FLAG_ARCH)) != 0)
-        cubin->provenance.suffix = RIDGE_TARGET_ARCH;
     if (os_abi == OSABI_NEW) {
         cubin->sm = (int)(flags >> 8 & 0xff);
         cubin->toolkit_major = CUBIN_TOOLKIT_WITH_SPILLS;
@@ -213,6 +212,9 @@ static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_e
         if (version >= 10 && version < 10000)
             snprintf(cubin->toolkit, sizeof(cubin->toolkit), "%u.%u", version / 10, version % 10);
     }
+    if (cubin->sm >= FIRST_SM_WITH_ARCH &&
+        (flags & (os_abi == OSABI_NEW ? NEW_FLAG_ARCH : OLD_FLAG_ARCH)) != 0)
+        cubin->provenance.suffix = RIDGE_TARGET_ARCH;
     return RIDGE_OK;
 }
 

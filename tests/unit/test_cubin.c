@@ -571,6 +571,7 @@ static void reads_flags(void **state)
 static struct suffix_trace {
     const char *name;
     bool is_old;
+    unsigned sm;
     uint32_t flags; /* added to e_flags */
     const char *section;
     uint32_t type;
@@ -578,14 +579,16 @@ static struct suffix_trace {
     size_t size;
     ridge_target_suffix suffix;
 } suffix_traces[] = {
-    {"a in old flags", true, 0x800, ".none", 1, "", 1, RIDGE_TARGET_ARCH},
-    {"a in new flags", false, 0x8, ".none", 1, "", 1, RIDGE_TARGET_ARCH},
-    {"no a: bit 11 of new flags is of the chip", false, 0x800, ".none", 1, "", 1,
+    {"a in old flags", true, 90, 0x800, ".none", 1, "", 1, RIDGE_TARGET_ARCH},
+    {"no a before sm_90", true, 60, 0x800, ".none", 1, "", 1, RIDGE_TARGET_PLAIN},
+    {"a in new flags", false, 100, 0x8, ".none", 1, "", 1, RIDGE_TARGET_ARCH},
+    {"no a: bit 11 of new flags is of the chip", false, 100, 0x800, ".none", 1, "", 1,
      RIDGE_TARGET_PLAIN},
-    {"a in .nv.compat", false, 0, ".nv.compat", 0x70000086, "\x02\x09\x01\0", 4, RIDGE_TARGET_ARCH},
-    {"no a in .nv.compat", false, 0, ".nv.compat", 0x70000086, "\x02\x09\0\0", 4,
+    {"a in .nv.compat", false, 100, 0, ".nv.compat", 0x70000086, "\x02\x09\x01\0", 4,
+     RIDGE_TARGET_ARCH},
+    {"no a in .nv.compat", false, 100, 0, ".nv.compat", 0x70000086, "\x02\x09\0\0", 4,
      RIDGE_TARGET_PLAIN},
-    {"f in the options", false, 0, ".note.nv.tkinfo", 7,
+    {"f in the options", false, 100, 0, ".note.nv.tkinfo", 7,
      "\x0c\0\0\0\x28\0\0\0\xd0\x07\0\0NVIDIA Corp\0"
      "\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0-arch sm_100f ",
      64, RIDGE_TARGET_FAMILY},
@@ -594,17 +597,17 @@ static struct suffix_trace {
 static void tells_suffix(void **state)
 {
     const struct suffix_trace *const row = *state;
-    const sample_header header = {row->is_old, row->is_old ? 90 : 100, 124};
+    const sample_header header = {row->is_old, row->sm, 124};
     const sample_section section = {
         .name = row->section, .type = row->type, .data = row->data, .size = row->size};
     file_bytes file = sample_cubin(&header, &section, 1);
-    const uint32_t flags = row->is_old ? 90 | 90 << 16 : 100 << 8 | 4;
+    const uint32_t flags = row->is_old ? row->sm | row->sm << 16 : row->sm << 8 | 4;
     ridge_cubin *cubin;
 
     store_u32(file.data + 48, flags | row->flags);
     cubin = support_cubin(file);
     assert_int_equal(ridge_cubin_provenance(cubin)->suffix, row->suffix);
-    assert_int_equal(ridge_cubin_provenance(cubin)->virtual_sm, row->is_old ? 90 : -1);
+    assert_int_equal(ridge_cubin_provenance(cubin)->virtual_sm, row->is_old ? (int)row->sm : -1);
     ridge_cubin_free(cubin);
     support_release(&file);
 }
