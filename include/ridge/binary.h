@@ -39,21 +39,22 @@ typedef struct ridge_function {
     int spill_load_bytes;
 
     int required_threads[3]; /* __block_size__: the block must be this; 0: free */
-    int min_blocks;     /* second launch bound: blocks per SM asked for; 0: none. Only the PTX that
-                       -lineinfo embeds tells; else -1 */
-    int constant_bytes; /* constant bank 0: the driver's area and the parameters; -1 */
-    int mbarriers;      /* in shared memory, as the compiler counted; 0: none */
-    int cluster[3];     /* __cluster_dims__: blocks of a cluster; 0: set at launch, or none */
-    int max_cluster;    /* largest cluster in blocks; 0: no limit of its own */
-    bool needs_cluster; /* .explicitcluster: runs as a cluster or not at all */
-    int stack_bytes;    /* local_bytes and what the functions called in the same code add; -1 */
-    bool is_recursive;  /* a function inside the code has a frame that stack_bytes does not count:
-                             its depth is not known */
+    int cluster[3];          /* __cluster_dims__: blocks of a cluster; 0: set at launch, or none */
+    int max_cluster;         /* largest cluster in blocks; 0: no limit of its own */
+    bool needs_cluster;      /* .explicitcluster: runs as a cluster or not at all */
+    /* Second launch bound, blocks per SM; 0: none. Only the PTX that -lineinfo embeds tells, and
+     * without it -1. */
+    int min_blocks;
+    int constant_bytes;   /* constant bank 0: the driver's area and the parameters */
+    int mbarriers;        /* in shared memory, as the compiler counted; 0: none */
+    int stack_bytes;      /* local_bytes and what the functions called inside its code add */
+    bool is_recursive;    /* one of them has a frame that stack_bytes does not count */
     bool uses_setmaxnreg; /* warps trade registers: registers_per_thread is at launch */
     bool uses_tcgen05;    /* tensor memory of sm_100 */
     bool emulates_atom16; /* 16-bit atomics as a loop of compare and swap */
-    int vrc_slots;        /* VRC_CTA_INIT_COUNT: 128 / this blocks fit a SM until the kernel gives
-                      them back, which kernels that allocate tensor memory do; 0: no limit */
+    /* VRC_CTA_INIT_COUNT: 128 / this blocks fit an SM until the kernel gives its share back, as
+     * kernels do that allocate tensor memory; 0: no limit. */
+    int vrc_slots;
 } ridge_function;
 
 /* What a target promises: sm_90 runs on 9.x from 9.0 on, sm_90a on 9.0 alone, sm_100f on its

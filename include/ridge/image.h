@@ -28,7 +28,7 @@ typedef enum ridge_image_kind {
     RIDGE_IMAGE_FATBIN,
     RIDGE_IMAGE_PTX,
     RIDGE_IMAGE_OBJECT, /* .o */
-    RIDGE_IMAGE_SHARED, /* .so, and executables that are position independent */
+    RIDGE_IMAGE_SHARED, /* .so */
     RIDGE_IMAGE_EXECUTABLE,
     RIDGE_IMAGE_ARCHIVE /* .a */
 } ridge_image_kind;
@@ -47,32 +47,36 @@ typedef enum ridge_packing {
     RIDGE_PACKED_UNKNOWN
 } ridge_packing;
 
+/* What the header of an entry announces: nothing is unpacked until it is loaded. Entries stand in
+ * the order of sections, members and containers. The device-link stub that nvcc puts into programs
+ * is one as well: a cubin without functions, which is no code. */
 typedef struct ridge_entry {
     ridge_entry_kind kind;
     int sm; /* 90 */
     ridge_target_suffix suffix;
     int ptx_major, ptx_minor; /* ISA version of PTX; 0: not recorded */
     ridge_packing packing;
-    bool is_relocatable; /* of -rdc=true: needs a device link, at build time or by the driver */
-    bool is_debug;       /* built with -G */
-    size_t container;    /* which fat binary of the image, from 0; a cubin alone is 0 as well */
+    /* Of -rdc=true: needs a device link, at build time or by the driver. Of a packed cubin in a bare
+     * .fatbin only its ridge_provenance tells. */
+    bool is_relocatable;
+    bool is_debug;    /* built with -G */
+    size_t container; /* which fat binary of the image, from 0; a cubin alone is 0 as well */
     uint64_t file_offset;
     uint64_t stored_bytes, unpacked_bytes;
     const char *member;     /* of an archive; NULL: the file itself. Borrowed from the image */
-    const char *section;    /* ".nv_fatbin", "__nv_relfatbin"; "" outside ELF */
+    const char *section;    /* ".nv_fatbin", "__nv_relfatbin", ".ldata"; "" outside ELF */
     const char *identifier; /* source file; NULL when not recorded */
     const char *options;    /* of ptxas for PTX, of the compiler for LTO; NULL when not recorded */
 } ridge_entry;
 
-/* Entries stand in the order of the file. stored_bytes and unpacked_bytes are what headers
- * announce: nothing is unpacked until an entry is loaded. The device-link stub that nvcc puts into
- * every program is an entry as well: a cubin without functions, which is no code. */
-
-/* RIDGE_ERR_IO; RIDGE_ERR_FORMAT for what holds no CUDA code or contradicts itself;
+/* A file that zstd or gzip packed as a whole is unpacked first. Code that a host file embeds as
+ * data, as cuFFT does, is found too.
+ *
+ * RIDGE_ERR_IO; RIDGE_ERR_FORMAT for what holds no CUDA code or contradicts itself;
  * RIDGE_ERR_UNSUPPORTED for a kind of file that is known and not read (Windows COFF). A damaged
  * entry does not hide the others: see ridge_image_warning(). */
 ridge_status ridge_image_open(const char *path, ridge_image **out, ridge_error *err);
-/* _read() borrows the bytes, which must outlive the image. */
+/* The same of bytes in memory, which are borrowed until the end. name is what they are. */
 ridge_status ridge_image_read(const void *data, size_t size_bytes, const char *name,
                               ridge_image **out, ridge_error *err);
 void ridge_image_free(ridge_image *image);
@@ -97,9 +101,9 @@ typedef struct ridge_ptx_kernel {
     int parameter_bytes;
 } ridge_ptx_kernel;
 
-/* Unpacks an entry. Of a CUBIN entry *cubin is then borrowed; of a PTX entry *text (text_bytes,
- * not NUL-terminated) and *kernels; what does not apply is NULL. Any pointer may be NULL. All are
- * valid until ridge_image_entry_unload(). Loading twice is free. */
+/* What is in an entry: of a cubin the cubin, of PTX the text (not NUL-terminated) and its kernels;
+ * the rest is NULL, and all of it is for LTO IR and unknown kinds. Borrowed until
+ * ridge_image_entry_unload(). */
 typedef struct ridge_loaded {
     ridge_cubin *cubin;
     const char *text;
@@ -110,6 +114,8 @@ typedef struct ridge_loaded {
     ridge_target_suffix ptx_suffix;
 } ridge_loaded;
 
+/* Unpacks and reads an entry; one that is loaded already costs nothing. RIDGE_ERR_FORMAT when it is
+ * damaged, or of more than 1 GiB. */
 ridge_status ridge_image_entry_load(ridge_image *image, size_t index, ridge_loaded *out,
                                     ridge_error *err);
 void ridge_image_entry_unload(ridge_image *image, size_t index);

@@ -472,6 +472,18 @@ static file_bytes build(bool is_old, unsigned sm)
     return sample_cubin(&header, sample, SECTION_COUNT);
 }
 
+/* The sample with other attributes of its kernel. */
+static file_bytes build_with(unsigned sm, const uint8_t *attributes, size_t size)
+{
+    const sample_header header = {false, sm, 0};
+    sample_section sections[SECTION_COUNT];
+
+    memcpy(sections, sample, sizeof(sections));
+    sections[SECTION_KERNEL].data = attributes;
+    sections[SECTION_KERNEL].size = size;
+    return sample_cubin(&header, sections, SECTION_COUNT);
+}
+
 static void reads_old_header(void **state)
 {
     file_bytes file = build(true, 86);
@@ -516,19 +528,11 @@ static void reads_new_header(void **state)
 
 static void counts_spills(void **state)
 {
-    const sample_header header = {false, 80, 0};
-    sample_section sections[SECTION_COUNT];
-    file_bytes file;
-    ridge_cubin *cubin;
-    const ridge_function *k;
+    file_bytes file = build_with(80, spill_attributes, sizeof(spill_attributes));
+    ridge_cubin *const cubin = support_cubin(file);
+    const ridge_function *const k = ridge_cubin_function(cubin, "k");
 
     (void)state;
-    memcpy(sections, sample, sizeof(sections));
-    sections[SECTION_KERNEL].data = spill_attributes;
-    sections[SECTION_KERNEL].size = sizeof(spill_attributes);
-    file = sample_cubin(&header, sections, SECTION_COUNT);
-    cubin = support_cubin(file);
-    k = ridge_cubin_function(cubin, "k");
     assert_int_equal(k->spill_store_bytes, 8);
     assert_int_equal(k->spill_load_bytes, 4);
     ridge_cubin_free(cubin);
@@ -537,19 +541,11 @@ static void counts_spills(void **state)
 
 static void reads_flags(void **state)
 {
-    const sample_header header = {false, 100, 0};
-    sample_section sections[SECTION_COUNT];
-    file_bytes file;
-    ridge_cubin *cubin;
-    const ridge_function *k;
+    file_bytes file = build_with(100, flag_attributes, sizeof(flag_attributes));
+    ridge_cubin *const cubin = support_cubin(file);
+    const ridge_function *const k = ridge_cubin_function(cubin, "k");
 
     (void)state;
-    memcpy(sections, sample, sizeof(sections));
-    sections[SECTION_KERNEL].data = flag_attributes;
-    sections[SECTION_KERNEL].size = sizeof(flag_attributes);
-    file = sample_cubin(&header, sections, SECTION_COUNT);
-    cubin = support_cubin(file);
-    k = ridge_cubin_function(cubin, "k");
     assert_int_equal(k->cluster[0], 4);
     assert_int_equal(k->cluster[1], 2);
     assert_int_equal(k->cluster[2], 1);
