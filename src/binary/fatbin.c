@@ -4,8 +4,8 @@
  * docs/formats/fatbin.md describes the fields. Only headers are read here, so that a library of
  * half a gigabyte is listed by touching a few thousand pages.
  *
- * Damage is kept local: an entry whose header cannot be believed ends its container, whose size
- * tells where the next one stands; when that is damaged too, the next magic is looked for. */
+ * Damage is kept local: behind an entry whose header cannot be believed the next that can is looked
+ * for, and behind a container whose size is wrong the next magic. */
 #include <string.h>
 
 #include "binary/image_internal.h"
@@ -13,7 +13,8 @@
 enum {
     CONTAINER_BYTES = 16,
     CONTAINER_VERSION = 1,
-    ENTRY_BYTES = 64, /* of the header without extras */
+    ENTRY_BYTES = 64,         /* of the header without extras */
+    HEADER_BYTES_SANE = 4096, /* of one that is looked for; at most 144 seen */
     KIND_PTX = 1,
     KIND_CUBIN = 2,
     KIND_LTO = 8,
@@ -24,6 +25,7 @@ enum {
 static const uint8_t magic[] = {0x50, 0xed, 0x55, 0xba};
 
 enum {
+    FLAG_64_BITS = 0x1,
     FLAG_DEBUG = 0x2,
     FLAG_OLD_PACKING = 0x1000, /* of a compressor before LZ4, by public decoders; not seen */
     FLAG_LZ4 = 0x2000,
@@ -185,6 +187,30 @@ static ridge_status add_entry(ridge_image *image, const image_place *place,
 
 /* ---- containers ---- */
 
+static bool fits(const entry_header *header, ridge_slice rest)
+{
+    return header->header_bytes >= ENTRY_BYTES && header->header_bytes <= rest.size &&
+           header->payload_bytes <= rest.size - header->header_bytes;
+}
+
+/* Behind a damaged header: the offset of the next that has what all have, else the size of body. */
+static size_t next_entry(ridge_slice body, size_t at)
+{
+    for (at += FATBIN_STEP; at < body.size && body.size - at >= ENTRY_BYTES; at += FATBIN_STEP) {
+        const ridge_slice rest = {body.data + at, body.size - at};
+        entry_header header;
+
+        if (rest.data[2] != 1 || rest.data[3] != 1)
+            continue;
+        read_header(rest, &header);
+        if (kind_of(header.kind) != RIDGE_ENTRY_UNKNOWN && fits(&header, rest) &&
+            header.header_bytes <= HEADER_BYTES_SANE && header.header_bytes % FATBIN_STEP == 0 &&
+            header.payload_bytes % FATBIN_STEP == 0 && (header.flags & FLAG_64_BITS) != 0)
+            return at;
+    }
+    return body.size;
+}
+
 /* Adds the entries of a container's body; *walked is how much of it could be believed. */
 static ridge_status walk_entries(ridge_image *image, const image_place *place, ridge_slice body,
                                  size_t *walked, ridge_error *err)
@@ -199,16 +225,18 @@ static ridge_status walk_entries(ridge_image *image, const image_place *place, r
         if (fatbin_begins(rest)) /* the announced size reaches into the next container */
             break;
         read_header(rest, &header);
-        if (header.header_bytes < ENTRY_BYTES || header.header_bytes > rest.size ||
-            header.payload_bytes > rest.size - header.header_bytes) {
-            status = image_warn(
-                image, err,
-                "container %zu: entry at byte %llu has a header of %zu and a "
-                "payload of %llu bytes, %zu are left; the rest of the container "
-                "is not read",
-                image->container_count - 1, (unsigned long long)image_offset(image, rest.data),
-                header.header_bytes, (unsigned long long)header.payload_bytes, rest.size);
-            break;
+        if (!fits(&header, rest)) {
+            const size_t next = next_entry(body, at);
+
+            status =
+                image_warn(image, err,
+                           "container %zu: entry at byte %llu has a header of %zu and a "
+                           "payload of %llu bytes, %zu are left; %zu bytes are passed over",
+                           image->container_count - 1,
+                           (unsigned long long)image_offset(image, rest.data), header.header_bytes,
+                           (unsigned long long)header.payload_bytes, rest.size, next - at);
+            at = next;
+            continue;
         }
         status = add_entry(image, place, &header, rest, err);
         at += header.header_bytes + (size_t)header.payload_bytes;
@@ -329,8 +357,7 @@ static bool is_sound_container(ridge_slice bytes)
         return false;
     body.size = (size_t)announced;
     read_header(body, &header);
-    return header.header_bytes >= ENTRY_BYTES && header.header_bytes <= body.size &&
-           header.payload_bytes <= body.size - header.header_bytes;
+    return fits(&header, body);
 }
 
 enum { SEGMENT_BYTES = 56, SECTION_BYTES = 64, SECTION_NOBITS = 8 };
