@@ -153,6 +153,8 @@ typedef struct ridge_sass {
     uint8_t read_barrier;  /* set when sources are read; 7: none */
     uint8_t wait_mask;     /* scoreboards waited for before issue */
     uint8_t stall_cycles;
+    bool yields;           /* may hand the issue slot to another warp (bit 109 is 0) */
+    uint8_t reuse;         /* operands kept in the reuse cache: bit 0 for A, 1 for B, 2 for C */
     bool is_branch;        /* with a target in this function */
     int64_t branch_target; /* offset in the function's code; -1 when not a branch */
 } ridge_sass;
