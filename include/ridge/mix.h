@@ -90,6 +90,9 @@ ridge_status ridge_mix_count(const uint8_t *code, size_t code_bytes, int sm,
                              const ridge_loops *loops, int which, ridge_mix *out, ridge_error *err);
 void ridge_mix_release(ridge_mix *mix);
 
+/* Instructions of padding at the end of a function: NOPs and a branch to itself. */
+size_t ridge_sass_padding(const uint8_t *code, size_t code_bytes, int sm);
+
 /* FLOP of an instruction that a full warp issues once; of a warpgroup's instruction the share of
  * one warp. 0: does no arithmetic on floating point or matrices; NAN: a multiplication of matrices
  * whose shape is not decoded. Integer matrices count alike, bitwise ones (BMMA) not. */

@@ -212,22 +212,6 @@ static void count_width(ridge_mix *mix, const ridge_sass *sass)
 
 /* ---- which instructions ---- */
 
-/* Padding: NOPs at the end, behind a branch to itself that may stand among them. */
-static size_t without_padding(const uint8_t *code, size_t count, int sm)
-{
-    while (count > 0) {
-        ridge_sass sass;
-
-        sass_decode_fields(code + (count - 1) * SASS_BYTES, (uint32_t)((count - 1) * SASS_BYTES),
-                           sm, &sass);
-        if (strcmp(sass.name, "NOP") != 0 &&
-            (!sass.is_branch || sass.branch_target != (int64_t)((count - 1) * SASS_BYTES)))
-            break;
-        count--;
-    }
-    return count;
-}
-
 enum { IS_OUT = 1, IS_IN = 2 };
 
 /* Of each loop whether it is the wanted one or inside it. Each is asked once. */
@@ -260,10 +244,28 @@ static bool is_wanted(const ridge_loops *loops, const uint8_t *marks, int which,
         return true;
     if (loops == NULL || i >= loops->instruction_count || loops->of[i] < 0)
         return false;
-    return which == RIDGE_MIX_LOOPS || marks[loops->of[i]] == IS_IN;
+    return which == RIDGE_MIX_LOOPS || (marks != NULL && marks[loops->of[i]] == IS_IN);
 }
 
 /* ---- public ---- */
+
+size_t ridge_sass_padding(const uint8_t *code, size_t code_bytes, int sm)
+{
+    const size_t all = code_bytes / SASS_BYTES;
+    size_t count = all;
+
+    while (count > 0) {
+        const size_t offset = (count - 1) * SASS_BYTES;
+        ridge_sass sass;
+
+        sass_decode_fields(code + offset, (uint32_t)offset, sm, &sass);
+        if (strcmp(sass.name, "NOP") != 0 &&
+            (!sass.is_branch || sass.branch_target != (int64_t)offset))
+            break;
+        count--;
+    }
+    return all - count;
+}
 
 static bool count_instruction(row_index *index, ridge_mix *mix, const ridge_sass *sass)
 {
@@ -285,7 +287,7 @@ ridge_status ridge_mix_count(const uint8_t *code, size_t code_bytes, int sm,
                              const ridge_loops *loops, int which, ridge_mix *out, ridge_error *err)
 {
     const size_t all = code_bytes / SASS_BYTES;
-    const size_t count = without_padding(code, all, sm);
+    const size_t count = all - ridge_sass_padding(code, code_bytes, sm);
     ridge_mix mix = {0};
     row_index index = {0};
     uint8_t *marks = NULL;

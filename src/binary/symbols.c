@@ -100,7 +100,7 @@ ridge_status ridge_helpers_find(const ridge_cubin *cubin, ridge_helpers *out, ri
             count += read_helper(cubin, bases, names, i, &helper);
         out->rows = ridge_calloc(count + 1, sizeof(*out->rows));
     }
-    for (i = 0; i < symbol_count && out->rows != NULL; i++)
+    for (i = 0; bases != NULL && out->rows != NULL && i < symbol_count; i++)
         if (read_helper(cubin, bases, names, i, &helper))
             out->rows[out->count++] = helper;
     ridge_free(bases);

@@ -236,7 +236,7 @@ static double repetitions(const char *pattern)
     return product;
 }
 
-static int compile(const char *pattern, regex_t *expression)
+int cli_compile_pattern(const char *pattern, regex_t *expression)
 {
     char reason[160];
     int failure;
@@ -268,7 +268,7 @@ int cli_select_kernels(const ridge_report *report, const char *path,
                     kernel_count - 1);
         return CLI_USAGE;
     }
-    if (filter->pattern != NULL && compile(filter->pattern, &expression) != CLI_DONE)
+    if (filter->pattern != NULL && cli_compile_pattern(filter->pattern, &expression) != CLI_DONE)
         return CLI_USAGE;
     kernels = calloc(kernel_count + 1, sizeof(*kernels));
     for (i = 0; kernels != NULL && i < kernel_count; i++) {
