@@ -12,7 +12,7 @@
 #include "commands.h"
 
 static const char usage[] = "ridge inspect [options] FILE...\n"
-                            "ridge inspect [options] --diff OLD NEW";
+                            "       ridge inspect [options] --diff OLD NEW";
 
 static const char *const sort_names[] = {"name", "cost", NULL};
 

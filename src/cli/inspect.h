@@ -10,9 +10,14 @@
 #include "options.h"
 #include "ridge/image.h"
 #include "ridge/mix.h"
+#include "ridge/names.h"
 #include "ridge/resources.h"
 
-enum { INSPECT_ARCH_BYTES = 24, INSPECT_TARGETS_MAX = 32 };
+enum {
+    INSPECT_NAME_BYTES = 4096, /* for a short name; what is longer is cut */
+    INSPECT_ARCH_BYTES = 24,
+    INSPECT_TARGETS_MAX = 32
+};
 
 /* -- the request ------------------------------------------------------------------------------- */
 
@@ -83,7 +88,7 @@ struct inspect_visitor {
 /* Walks over everything, one entry loaded at a time. What cannot be read is reported, and the rest
  * is still visited. Returns an exit status. */
 int inspect_walk(const struct inspect_request *request, const struct inspect_visitor *visitor);
-/* True when --kernel takes the name. */
+/* True when --kernel takes the name, mangled or short. */
 bool inspect_wants_name(const struct inspect_request *request, const char *name);
 
 /* True when --arch takes "sm_90a": sm_90 and 90 take it with or without a letter. */
@@ -95,13 +100,15 @@ char *inspect_arch_text(int sm, ridge_target_suffix suffix, bool is_ptx, char *b
 
 /* One kernel for one architecture, kept after its entry has gone. */
 struct inspect_row {
-    char *name;
+    char *name;       /* mangled */
+    char *short_name; /* as people write it */
     char arch[INSPECT_ARCH_BYTES];
     size_t path_index;
     int sm;
     ridge_target_suffix suffix;
     bool is_ptx;
     bool is_kernel;
+    bool is_relocatable;     /* not linked yet */
     ridge_resources numbers; /* name and arch are those above */
     int max_registers;       /* cap given to the compiler; 255: none */
     int max_threads[3];      /* 0: none */
@@ -112,6 +119,7 @@ struct inspect_row {
     bool is_recursive;
     /* Of --occupancy, once asked for: threads 0 when no block is known. */
     int threads;
+    bool is_elsewhere;  /* the code does not run on the chip of --gpu */
     bool is_over_bound; /* more threads than the launch bound: the launch fails */
     ridge_occupancy fit;
 };
@@ -152,7 +160,8 @@ struct inspect_rows {
     bool is_cuda12; /* some entry was built before CUDA 13 */
 };
 
-/* Collects all rows of the inputs, sorted by name, architecture, input. Returns an exit status;
+/* Collects all rows of the inputs, sorted by short name, architecture, input. Relocatable code is
+ * left out where the same kernel is there linked, as nvcc keeps both. Returns an exit status;
  * inspect_rows_release() in any case. */
 int inspect_collect(const struct inspect_request *request, struct inspect_rows *out);
 void inspect_rows_release(struct inspect_rows *rows);

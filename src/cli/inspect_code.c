@@ -64,6 +64,7 @@ char *inspect_place(const struct inspect_function *at, const ridge_line *line, c
 
 static void print_title(const struct view *view, const struct inspect_function *at)
 {
+    char name[INSPECT_NAME_BYTES];
     size_t in_loops = 0;
     size_t i;
 
@@ -71,7 +72,8 @@ static void print_title(const struct view *view, const struct inspect_function *
         in_loops += at->loops.of[i] >= 0;
     if (view->function_count > 0)
         ridge_output_text(view->output, "\n");
-    ridge_output_styled(view->output, RIDGE_STYLE_STRONG, at->function->name);
+    ridge_name_short(at->function->name, name, sizeof(name));
+    ridge_output_styled(view->output, RIDGE_STYLE_STRONG, name);
     ridge_output_format(view->output, " %s", at->entry->arch);
     if (view->request->path_count > 1)
         ridge_output_format(view->output, " of %s", at->entry->path);

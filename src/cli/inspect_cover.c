@@ -183,9 +183,11 @@ static void print_targets(ridge_output *output, const struct cover *cover)
 
 static void add_kernel(ridge_table *table, const struct cover *cover, size_t kernel)
 {
+    char name[INSPECT_NAME_BYTES];
     size_t i;
 
-    ridge_table_text(table, ridge_coverage_kernel(cover->coverage, kernel));
+    ridge_name_short(ridge_coverage_kernel(cover->coverage, kernel), name, sizeof(name));
+    ridge_table_text(table, name);
     for (i = 0; i < cover->request->cover_count; i++) {
         const ridge_coverage_cell cell = ridge_coverage_at(cover->coverage, kernel, i);
         char text[64];
@@ -195,7 +197,7 @@ static void add_kernel(ridge_table *table, const struct cover *cover, size_t ker
         else if (cell.run == RIDGE_RUN_NONE)
             snprintf(text, sizeof(text), "none");
         else
-            snprintf(text, sizeof(text), "%s %s", cell.run == RIDGE_RUN_JIT ? "jit" : "unsure",
+            snprintf(text, sizeof(text), "%s %s", cell.run == RIDGE_RUN_JIT ? "jit" : "maybe",
                      entry_arch(cover, cell));
         ridge_table_text(table, text);
     }
@@ -359,7 +361,7 @@ static int cover_input(const struct inspect_request *request, ridge_output *outp
 
 int inspect_cover(const struct inspect_request *request)
 {
-    ridge_output *const output = cli_open_whole(&request->out);
+    ridge_output *const output = cli_open(&request->out);
     ridge_json *const json =
         request->out.format == RIDGE_FORMAT_JSON ? ridge_json_create(output) : NULL;
     int status = CLI_DONE;

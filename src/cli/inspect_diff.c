@@ -139,11 +139,13 @@ static void print_changes(ridge_output *output, const struct inspect_request *re
     for (i = 0; i < most; i++) {
         const ridge_resource_pair *const pair = changes[i].pair;
         const ridge_resources *const row = pair->after != NULL ? pair->after : pair->before;
+        char name[INSPECT_NAME_BYTES];
         char text[400];
 
         change_text(pair, text, sizeof(text));
+        ridge_name_short(row->name, name, sizeof(name));
         ridge_table_text(table, fate_names[changes[i].fate]);
-        ridge_table_text(table, row->name);
+        ridge_table_text(table, name);
         ridge_table_text(table, row->arch);
         ridge_table_text(table, text);
     }
@@ -247,7 +249,7 @@ static int print_pairs(const struct inspect_request *request, const ridge_resour
             changes[count++] = (struct change){&pairs[i], fate};
     }
     qsort(changes, count, sizeof(*changes), by_fate);
-    output = cli_open_whole(&request->out);
+    output = cli_open(&request->out);
     if (request->out.format == RIDGE_FORMAT_JSON)
         write_changes(output, request, changes, count, counts);
     else {

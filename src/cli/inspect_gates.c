@@ -31,6 +31,7 @@ struct gates {
     const struct inspect_request *request;
     struct violation *violations;
     size_t count, capacity;
+    size_t fitted_count;  /* rows whose code runs on the chip of --gpu */
     size_t unbound_count; /* kernels of which no block is known */
     bool failed;          /* out of memory */
 };
@@ -126,8 +127,8 @@ static void check_blocks(struct gates *gates, const struct inspect_row *row)
         violate(gates, &violation, row->name, "%d threads are over the launch bound of %d",
                 row->threads, inspect_product(row->max_threads));
     else
-        violate(gates, &violation, row->name, "%d blocks of %d threads per SM (%s), at least %zu",
-                row->fit.blocks_per_sm, row->threads,
+        violate(gates, &violation, row->name, "%d block%s of %d threads per SM (%s), at least %zu",
+                row->fit.blocks_per_sm, row->fit.blocks_per_sm == 1 ? "" : "s", row->threads,
                 inspect_limiters(row->fit.limiters, limiters, sizeof(limiters)), allowed);
 }
 
@@ -143,8 +144,12 @@ static void check_row(struct gates *gates, struct inspect_row *row)
                "spill bytes");
     check_most(gates, row, "max_local", row->numbers.local_bytes, request->max_local_bytes,
                "local bytes");
-    if (request->min_blocks != OPTION_UNSET)
-        inspect_fit(request, row);
+    if (request->min_blocks == OPTION_UNSET)
+        return;
+    inspect_fit(request, row);
+    if (row->is_elsewhere)
+        return;
+    gates->fitted_count++;
     check_blocks(gates, row);
 }
 
@@ -363,10 +368,12 @@ static void print_violations(ridge_output *output, const struct gates *gates, si
 
     for (i = 0; i < gates->count; i++) {
         const struct violation *const at = &gates->violations[i];
+        char name[INSPECT_NAME_BYTES];
 
         if (many && at->path != NULL)
             ridge_output_format(output, "%s: ", at->path);
-        ridge_output_format(output, "%s %s: %s\n", at->name, at->arch, at->text);
+        ridge_name_short(at->name, name, sizeof(name));
+        ridge_output_format(output, "%s %s: %s\n", name, at->arch, at->text);
     }
     if (gates->unbound_count > 0)
         ridge_output_format(
@@ -411,6 +418,12 @@ static int check_all(struct gates *gates, const struct inspect_rows *rows)
         return CLI_NO;
     }
     check_rows(gates, rows);
+    if (request->min_blocks != OPTION_UNSET && gates->fitted_count == 0) {
+        cli_message(request->paths[0], "no machine code for %s to check --min-blocks with",
+                    request->gpu.chip != NULL ? request->gpu.chip->name : "a known chip");
+        ridge_resource_set_free(now);
+        return CLI_NO;
+    }
     if (request->baseline != NULL)
         status = check_baseline(gates, now);
     if (status == CLI_DONE && request->write_baseline != NULL)

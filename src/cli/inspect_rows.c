@@ -111,18 +111,27 @@ static void note_provenance(struct inspect_rows *rows, const ridge_cubin *cubin)
     rows->provenance[i].entry_count++;
 }
 
+static struct inspect_census *find_census(const struct inspect_rows *rows, ridge_entry_kind kind,
+                                          size_t path_index, const char *arch)
+{
+    size_t i;
+
+    for (i = rows->census_count; i-- > 0;)
+        if (rows->census[i].kind == kind && rows->census[i].path_index == path_index &&
+            strcmp(rows->census[i].arch, arch) == 0)
+            return &rows->census[i];
+    return NULL;
+}
+
 /* The census row of an entry; NULL: out of memory. */
 static struct inspect_census *census_of(struct inspect_rows *rows,
                                         const struct inspect_entry *entry)
 {
-    struct inspect_census *row;
-    size_t i;
+    struct inspect_census *row =
+        find_census(rows, entry->entry->kind, entry->path_index, entry->arch);
 
-    for (i = rows->census_count; i-- > 0;)
-        if (rows->census[i].kind == entry->entry->kind &&
-            rows->census[i].path_index == entry->path_index &&
-            strcmp(rows->census[i].arch, entry->arch) == 0)
-            return &rows->census[i];
+    if (row != NULL)
+        return row;
     if (rows->census_count == INSPECT_CENSUS_MAX) {
         row = &rows->census[INSPECT_CENSUS_MAX - 1];
         snprintf(row->arch, sizeof(row->arch), "sm_other");
@@ -237,27 +246,28 @@ static ridge_status meet_kernel(void *context, const struct inspect_entry *entry
                                 ridge_error *err)
 {
     struct inspect_rows *const rows = context;
-    struct inspect_census *const census = census_of(rows, entry);
     const char *const name = function != NULL ? function->name : ptx->name;
+    char short_name[INSPECT_NAME_BYTES];
     struct inspect_row *row;
 
-    if (census == NULL ||
-        !grow((void **)&rows->rows, rows->count, &rows->capacity, sizeof(*rows->rows)))
+    if (!grow((void **)&rows->rows, rows->count, &rows->capacity, sizeof(*rows->rows)))
         return out_of_memory(err);
     row = &rows->rows[rows->count];
     *row = (struct inspect_row){.path_index = entry->path_index,
                                 .sm = entry->entry->sm,
                                 .suffix = entry->entry->suffix,
+                                .is_relocatable = entry->entry->is_relocatable,
                                 .name = strdup(name)};
-    if (row->name == NULL)
+    ridge_name_short(name, short_name, sizeof(short_name));
+    row->short_name = strdup(short_name);
+    rows->count++; /* releases its names */
+    if (row->name == NULL || row->short_name == NULL)
         return out_of_memory(err);
-    rows->count++;
     memcpy(row->arch, entry->arch, sizeof(row->arch));
     if (function != NULL)
         fill_from_function(row, function);
     else
         fill_from_ptx(row, ptx);
-    count_row(census, row);
     return RIDGE_OK;
 }
 
@@ -267,8 +277,10 @@ static int by_name(const void *left, const void *right)
 {
     const struct inspect_row *const a = left;
     const struct inspect_row *const b = right;
-    int order = strcmp(a->name, b->name);
+    int order = strcmp(a->short_name, b->short_name);
 
+    if (order == 0)
+        order = strcmp(a->name, b->name);
     if (order == 0)
         order = (int)a->is_ptx - (int)b->is_ptx;
     if (order == 0)
@@ -277,6 +289,8 @@ static int by_name(const void *left, const void *right)
         order = (int)a->suffix - (int)b->suffix;
     if (order == 0)
         order = (a->path_index > b->path_index) - (a->path_index < b->path_index);
+    if (order == 0)
+        order = (int)a->is_relocatable - (int)b->is_relocatable;
     if (order == 0)
         order = a->numbers.registers_per_thread - b->numbers.registers_per_thread;
     if (order == 0)
@@ -326,11 +340,60 @@ static void join_min_blocks(struct inspect_rows *rows)
     }
 }
 
+static bool is_same_code(const struct inspect_row *a, const struct inspect_row *b)
+{
+    return a->path_index == b->path_index && strcmp(a->name, b->name) == 0 &&
+           strcmp(a->arch, b->arch) == 0;
+}
+
+/* Of sorted rows: the linked stand in front of the relocatable. */
+static void drop_unlinked(struct inspect_rows *rows)
+{
+    const size_t count = rows->count;
+    size_t i;
+
+    rows->count = 0;
+    for (i = 0; i < count; i++) {
+        const struct inspect_row *const row = &rows->rows[i];
+        const struct inspect_row *const last =
+            rows->count > 0 ? &rows->rows[rows->count - 1] : NULL;
+
+        if (row->is_relocatable && last != NULL && !last->is_relocatable &&
+            is_same_code(row, last)) {
+            free(row->name);
+            free(row->short_name);
+        } else {
+            rows->rows[rows->count++] = *row;
+        }
+    }
+}
+
+static void finish_rows(struct inspect_rows *rows)
+{
+    size_t i;
+
+    if (rows->count > 0)
+        qsort(rows->rows, rows->count, sizeof(*rows->rows), by_name);
+    drop_unlinked(rows);
+    join_min_blocks(rows);
+    for (i = 0; i < rows->count; i++) {
+        struct inspect_row *const row = &rows->rows[i];
+        struct inspect_census *const census = find_census(
+            rows, row->is_ptx ? RIDGE_ENTRY_PTX : RIDGE_ENTRY_CUBIN, row->path_index, row->arch);
+
+        row->numbers.name = row->name;
+        row->numbers.arch = row->arch;
+        if (census != NULL)
+            count_row(census, row);
+    }
+    if (rows->census_count > 0)
+        qsort(rows->census, rows->census_count, sizeof(*rows->census), by_kind);
+}
+
 int inspect_collect(const struct inspect_request *request, struct inspect_rows *out)
 {
     const struct inspect_visitor visitor = {out, meet_image, meet_entry, meet_kernel};
     int status;
-    size_t i;
 
     *out = (struct inspect_rows){.request = request};
     out->kinds = calloc(request->path_count + 1, sizeof(*out->kinds));
@@ -339,15 +402,8 @@ int inspect_collect(const struct inspect_request *request, struct inspect_rows *
         return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
     }
     status = inspect_walk(request, &visitor);
-    if (out->count > 0)
-        qsort(out->rows, out->count, sizeof(*out->rows), by_name);
-    if (out->census_count > 0)
-        qsort(out->census, out->census_count, sizeof(*out->census), by_kind);
-    join_min_blocks(out);
-    for (i = 0; i < out->count; i++) {
-        out->rows[i].numbers.name = out->rows[i].name;
-        out->rows[i].numbers.arch = out->rows[i].arch;
-    }
+    if (status != ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY))
+        finish_rows(out);
     return status;
 }
 
@@ -355,8 +411,10 @@ void inspect_rows_release(struct inspect_rows *rows)
 {
     size_t i;
 
-    for (i = 0; i < rows->count; i++)
+    for (i = 0; i < rows->count; i++) {
         free(rows->rows[i].name);
+        free(rows->rows[i].short_name);
+    }
     free(rows->rows);
     free(rows->census);
     free(rows->kinds);
@@ -430,6 +488,7 @@ void inspect_fit(const struct inspect_request *request, struct inspect_row *row)
 
     row->threads = 0;
     row->is_over_bound = false;
+    row->is_elsewhere = arch == NULL && request->gpu.chip != NULL;
     row->fit = (ridge_occupancy){0};
     if (arch == NULL || launch.threads_per_block == 0 || launch.registers_per_thread < 0 ||
         row->numbers.static_shared_bytes < 0 ||

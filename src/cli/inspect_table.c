@@ -20,7 +20,8 @@ struct listing {
     const struct inspect_rows *rows;
     const struct inspect_row **shown;
     size_t shown_count, all_count;
-    size_t unbound_count; /* kernels of which no block is known */
+    size_t elsewhere_count; /* rows whose code does not run on the chip of --gpu */
+    size_t unbound_count;   /* kernels of which no block is known */
     bool spills, local, shared, clusters, bounds, files, barriers;
 };
 
@@ -44,6 +45,13 @@ static void add_name(ridge_table *table, const struct listing *listing,
 {
     (void)listing;
     ridge_table_text(table, row->name);
+}
+
+static void add_short_name(ridge_table *table, const struct listing *listing,
+                           const struct inspect_row *row)
+{
+    (void)listing;
+    ridge_table_text(table, row->short_name);
 }
 
 static void add_arch(ridge_table *table, const struct listing *listing,
@@ -76,6 +84,7 @@ static void add_kind(ridge_table *table, const struct listing *listing,
     }
 NUMBER_COLUMN(add_registers, row->numbers.registers_per_thread)
 NUMBER_COLUMN(add_shared, row->numbers.static_shared_bytes)
+NUMBER_COLUMN(add_relocatable, row->is_relocatable)
 NUMBER_COLUMN(add_recursive, row->is_recursive)
 NUMBER_COLUMN(add_spill_stores, row->numbers.spill_store_bytes)
 NUMBER_COLUMN(add_spill_loads, row->numbers.spill_load_bytes)
@@ -152,20 +161,21 @@ static void add_cluster(ridge_table *table, const struct listing *listing,
     else if (row->max_cluster > 0)
         snprintf(text, sizeof(text), "<=%d", row->max_cluster);
     else
-        snprintf(text, sizeof(text), "%s",
-                 listing->request->out.format == RIDGE_FORMAT_TEXT ? "-" : "");
-    ridge_table_text(table, text);
+        snprintf(text, sizeof(text), "-");
+    ridge_table_text(table, row->cluster[0] > 0 || row->max_cluster > 0 ||
+                                    !is_for_programs(listing->request)
+                                ? text
+                                : NULL);
 }
 
 static void add_required_block(ridge_table *table, const struct listing *listing,
                                const struct inspect_row *row)
 {
-    char text[80] = "";
+    char text[80];
 
     (void)listing;
-    if (row->is_required)
-        extent_text(row->max_threads, text, sizeof(text));
-    ridge_table_text(table, text);
+    ridge_table_text(table,
+                     row->is_required ? extent_text(row->max_threads, text, sizeof(text)) : NULL);
 }
 
 static void add_occupancy(ridge_table *table, const struct listing *listing,
@@ -210,8 +220,10 @@ static const struct {
     unsigned audience; /* bits 1 << audience */
     void (*add)(ridge_table *table, const struct listing *listing, const struct inspect_row *row);
 } all_columns[] = {
-    {{"name", "Kernel", RIDGE_UNIT_NONE, true, 16, 0}, 1 << EVERYBODY, add_name},
+    {{"name", "", RIDGE_UNIT_NONE, true, 0, 0}, 1 << PROGRAMS, add_name},
+    {{"short_name", "Kernel", RIDGE_UNIT_NONE, true, 16, 0}, 1 << EVERYBODY, add_short_name},
     {{"kind", "", RIDGE_UNIT_NONE, true, 0, 0}, 1 << PROGRAMS, add_kind},
+    {{"is_relocatable", "", RIDGE_UNIT_NONE, false, 0, 0}, 1 << PROGRAMS, add_relocatable},
     {{"arch", "Arch", RIDGE_UNIT_NONE, true, 0, 0}, 1 << EVERYBODY, add_arch},
     {{"registers_per_thread", "Regs", RIDGE_UNIT_COUNT, false, 0, 0},
      1 << EVERYBODY,
@@ -344,6 +356,10 @@ static void choose_rows(struct listing *listing)
 
         if (has_code && row->is_ptx && !is_for_programs(listing->request))
             continue;
+        if (row->is_elsewhere && !is_for_programs(listing->request)) {
+            listing->elsewhere_count++;
+            continue;
+        }
         listing->shown[listing->shown_count++] = row;
         listing->spills = listing->spills || inspect_spill_bytes(row) > 0;
         listing->local = listing->local || row->numbers.local_bytes > 0 || row->is_recursive;
@@ -477,7 +493,8 @@ static void print_heading(ridge_output *output, const struct listing *listing)
     snprintf(line + strlen(line), sizeof(line) - strlen(line), "%zu %s%s", kernel_count,
              request->functions ? "function" : "kernel", plural(kernel_count));
     if (rows->census_count == 1 && rows->entry_count == 1) {
-        snprintf(line + strlen(line), sizeof(line) - strlen(line), " for %s", rows->census[0].arch);
+        snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s for %s",
+                 rows->lto_count > 0 ? ", LTO IR" : "", rows->census[0].arch);
         ridge_output_wrap(output, 2, "", line);
     } else {
         snprintf(line + strlen(line), sizeof(line) - strlen(line), " in %zu entries",
@@ -489,7 +506,10 @@ static void print_heading(ridge_output *output, const struct listing *listing)
     print_provenance(output, rows);
     print_notes(output, rows);
     if (request->occupancy && request->gpu.chip != NULL)
-        ridge_output_format(output, "occupancy on %s\n", request->gpu.chip->name);
+        ridge_output_format(output, "occupancy on %s%s\n", request->gpu.chip->name,
+                            listing->shown_count == 0      ? ": no machine code for it"
+                            : listing->elsewhere_count > 0 ? ", of what runs there natively"
+                                                           : "");
     if (listing->unbound_count > 0)
         ridge_output_format(output, "%zu without a launch bound: give --occupancy BLOCK[,SMEM]\n",
                             listing->unbound_count);
@@ -588,14 +608,14 @@ static void print_json(ridge_output *output, const struct listing *listing,
 
 static int print_listing(const struct listing *listing, int status)
 {
-    ridge_output *const output = cli_open_whole(&listing->request->out);
+    ridge_output *const output = cli_open(&listing->request->out);
     ridge_column columns[COLUMN_COUNT];
     ridge_table *const table = make_table(listing, columns);
     const bool is_text = listing->request->out.format == RIDGE_FORMAT_TEXT;
 
     if (is_text) {
         print_heading(output, listing);
-        ridge_output_text(output, "\n");
+        ridge_output_text(output, listing->shown_count > 0 ? "\n" : "");
         if (listing->shown_count < listing->all_count) {
             print_summary(output, listing);
             ridge_output_format(output,
@@ -605,7 +625,7 @@ static int print_listing(const struct listing *listing, int status)
     }
     if (listing->request->out.format == RIDGE_FORMAT_JSON)
         print_json(output, listing, table);
-    else
+    else if (!is_text || listing->shown_count > 0)
         ridge_table_write(table, listing->request->out.format, output, NULL, NULL);
     if (is_text && listing->shown_count < listing->all_count)
         ridge_output_format(output, "%zu more: --all, or -k REGEX\n",

@@ -19,7 +19,12 @@ char *inspect_arch_text(int sm, ridge_target_suffix suffix, bool is_ptx, char *b
 
 bool inspect_wants_name(const struct inspect_request *request, const char *name)
 {
-    return request->pattern == NULL || regexec(&request->expression, name, 0, NULL, 0) == 0;
+    char text[INSPECT_NAME_BYTES];
+
+    if (request->pattern == NULL || regexec(&request->expression, name, 0, NULL, 0) == 0)
+        return true;
+    return ridge_name_short(name, text, sizeof(text)) &&
+           regexec(&request->expression, text, 0, NULL, 0) == 0;
 }
 
 bool inspect_wants_arch(const struct inspect_request *request, const char *arch)
