@@ -163,6 +163,12 @@ typedef struct ridge_sass {
  * 75, 80, 90, ... Always succeeds: what is not known has the name "?" and class UNKNOWN. */
 void ridge_sass_decode(const uint8_t word[16], uint32_t offset, int sm, ridge_sass *out);
 
+/* The instruction as a line: "@!P0 LDG.128 R8:11, [R4:5+0x10]" with guard, modifiers that matter and
+ * operands as far as they are decoded: general registers of all, addresses, constants, immediates,
+ * uniform registers and predicates of the usual ones; neither negations nor the target of a branch.
+ * Writes into buffer (160 bytes are enough, size is not 0) and returns it. */
+char *ridge_sass_line(const uint8_t word[16], uint32_t offset, int sm, char *buffer, size_t size);
+
 /* The instruction that produced what the one at index waits for: the latest earlier writer of a
  * register that it reads and that set a scoreboard the instruction waits on. Instructions are
  * searched backwards in program order and, at a loop head, once round the back edge. When none of

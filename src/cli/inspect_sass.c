@@ -9,7 +9,7 @@
 
 #include "inspect.h"
 
-enum { INSTRUCTION_BYTES = 16, SCOREBOARDS = 6, NONE = 7, ALWAYS = 7 };
+enum { INSTRUCTION_BYTES = 16, SCOREBOARDS = 6, NONE = 7 };
 
 /* "B01----:R-:W2:Y:S04": waits for scoreboards 0 and 1, sets 2 with its result, yields, then stalls
  * 4 cycles. The notation of maxas and its followers. */
@@ -29,39 +29,6 @@ static void control_text(const ridge_sass *sass, char *text, size_t size)
         write = (char)('0' + sass->write_barrier);
     snprintf(text, size, "B%s:R%c:W%c:%c:S%02u", waits, read, write, sass->yields ? 'Y' : '-',
              (unsigned)sass->stall_cycles);
-}
-
-static void append_registers(char *text, size_t size, ridge_registers range)
-{
-    const size_t used = strlen(text);
-    const char *const before = used > 0 ? ", " : "";
-
-    if (range.count == 1)
-        snprintf(text + used, size - used, "%sR%u", before, range.first);
-    else if (range.count > 1)
-        snprintf(text + used, size - used, "%sR%u:%u", before, range.first,
-                 range.first + range.count - 1u);
-}
-
-/* "R4:7, R8:9": what is written, then what is read; general registers only. */
-static void operand_text(const ridge_sass *sass, char *text, size_t size)
-{
-    int i;
-
-    text[0] = '\0';
-    append_registers(text, size, sass->dest);
-    for (i = 0; i < RIDGE_SASS_SOURCES; i++)
-        append_registers(text, size, sass->source[i]);
-}
-
-static void guard_text(const ridge_sass *sass, char *text, size_t size)
-{
-    if (sass->guard == ALWAYS && !sass->guard_negated)
-        text[0] = '\0';
-    else if (sass->guard == ALWAYS)
-        snprintf(text, size, "@!PT ");
-    else
-        snprintf(text, size, "@%sP%u ", sass->guard_negated ? "!" : "", sass->guard);
 }
 
 /* -- labels ------------------------------------------------------------------------------------ */
@@ -146,15 +113,12 @@ static void print_instruction(ridge_output *output, const struct inspect_functio
     const ridge_line *const line = ridge_line_find(at->lines, at->line_count, (uint32_t)offset);
     const int depth = depth_of(at, index);
     const char *const bars = at->loops.count > 0 ? all_bars[depth < 4 ? depth : 4] : "";
-    char control[32], guard[16], operands[80], text[200], place[300];
+    char control[32], text[240], place[300];
     ridge_sass sass;
 
     ridge_sass_decode(at->function->code + offset, (uint32_t)offset, at->sm, &sass);
     control_text(&sass, control, sizeof(control));
-    guard_text(&sass, guard, sizeof(guard));
-    operand_text(&sass, operands, sizeof(operands));
-    snprintf(text, sizeof(text), "%s%s%s%s", guard, sass.text, operands[0] != '\0' ? " " : "",
-             operands);
+    ridge_sass_line(at->function->code + offset, (uint32_t)offset, at->sm, text, sizeof(text));
     append_target(text, sizeof(text), at, &sass, labels);
     inspect_place(at, line, place, sizeof(place));
     if (place[0] == '\0' || strcmp(place, last_place) == 0)
@@ -185,11 +149,9 @@ static void write_instruction(ridge_json *json, const struct inspect_function *a
     ridge_json_count(json, "offset", offset);
     ridge_json_text(json, "text", sass.text);
     ridge_json_text(json, "class", ridge_sass_class_name(sass.cls));
-    guard_text(&sass, text, sizeof(text));
-    text[strcspn(text, " ")] = '\0';
-    ridge_json_text(json, "guard", text[0] != '\0' ? text : NULL);
-    operand_text(&sass, text, sizeof(text));
-    ridge_json_text(json, "registers", text);
+    ridge_json_text(
+        json, "instruction",
+        ridge_sass_line(at->function->code + offset, (uint32_t)offset, at->sm, text, sizeof(text)));
     ridge_json_count(json, "width_bytes", sass.width_bytes);
     ridge_json_count(json, "stall_cycles", sass.stall_cycles);
     ridge_json_bool(json, "yields", sass.yields);

@@ -140,6 +140,137 @@ static void equals_disassembly(void **state)
     free(text);
 }
 
+/* ---- lines ---- */
+
+/* The number behind "0x" at *at, with its sign; false: none. */
+static bool read_hex(const char **at, int64_t *value)
+{
+    const char *start = *at;
+    const bool is_negative = *start == '-';
+    char *end;
+
+    start += *start == '-' || *start == '+';
+    if (start[0] != '0' || start[1] != 'x')
+        return false;
+    *value = strtoll(start, &end, 16) * (is_negative ? -1 : 1);
+    *at = end;
+    return true;
+}
+
+/* True when nvdisasm's text has the same 32 bits, as hexadecimal or as a decimal fraction. */
+static bool has_number(const char *operands, int64_t value)
+{
+    const uint32_t bits = (uint32_t)value;
+    const char *at;
+
+    for (at = operands; *at != '\0'; at++) {
+        const char *here = at;
+        int64_t found;
+
+        if ((at == operands || strchr(" -+[", at[-1]) != NULL) && read_hex(&here, &found) &&
+            (uint32_t)found == bits)
+            return true;
+    }
+    return false;
+}
+
+static bool has_float(const char *operands, double value)
+{
+    const char *at;
+
+    for (at = operands; (at = strchr(at, ' ')) != NULL; at++) {
+        char *end;
+        const double found = strtod(at + 1, &end);
+
+        if (end != at + 1 && fabs(found - value) <= 1e-7 * fabs(value))
+            return true;
+        if (isinf(value) && strstr(at, "INF") != NULL)
+            return true;
+        if (isnan(value) && strstr(at, "NAN") != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* One operand of a line against nvdisasm's text. */
+static bool is_in(const char *operand, const sass_row *row)
+{
+    char text[64];
+    char *colon;
+    const char *number;
+    int64_t value;
+
+    snprintf(text, sizeof(text), "%s", operand);
+    colon = strchr(text, ':');
+    if (colon != NULL) { /* R4:7, [R4:5+0x10] */
+        char *const rest = colon + 1 + strspn(colon + 1, "0123456789");
+
+        memmove(colon, rest, strlen(rest) + 1);
+    }
+    if (text[0] == '[') {
+        char *const at = strpbrk(text, "+-]");
+        char *const sign = strpbrk(text + 1, "+-");
+
+        if (strncmp(text, "[RZ", 3) != 0 && strncmp(text, "[R", 2) == 0) {
+            char name[16];
+
+            snprintf(name, sizeof(name), "%.*s", (int)(at - text - 1), text + 1);
+            if (strstr(row->operands, name) == NULL)
+                return false;
+        }
+        number = sign != NULL && sign[1] == 'U' ? strpbrk(sign + 1, "+-") : sign;
+        if (sign != NULL && sign[1] == 'U' && strstr(row->operands, "UR") == NULL)
+            return false;
+        return number == NULL || (read_hex(&number, &value) && has_number(row->operands, value));
+    }
+    number = text;
+    if (read_hex(&number, &value)) {
+        /* Halves are printed as two numbers: not compared. */
+        return row->name[0] == 'H' || has_number(row->operands, value);
+    }
+    if (text[0] == '-' || (text[0] >= '0' && text[0] <= '9') || text[0] == 'i' || text[0] == 'n')
+        return has_float(row->operands, strtod(text, NULL));
+    return strstr(row->operands, text) != NULL;
+}
+
+static void check_line(const sass_row *row, int sm)
+{
+    char text[160];
+    char *operand, *rest, *operands;
+
+    ridge_sass_line(row->word, row->offset, sm, text, sizeof(text));
+    assert_true(strlen(text) < sizeof(text) - 1);
+    operands = text[0] == '@' ? strchr(text, ' ') + 1 : text;
+    if (strncmp(operands, row->name, strlen(row->name)) != 0)
+        fail_msg("%s: %s", row->name, text);
+    operands = strchr(operands, ' ');
+    if (operands == NULL)
+        return;
+    for (operand = strtok_r(operands, ", ", &rest); operand != NULL;
+         operand = strtok_r(NULL, ", ", &rest))
+        if (!is_in(operand, row))
+            fail_msg("sm_%d %s%s%s: '%s' is not there", sm, row->name, row->modifiers,
+                     row->operands, operand);
+}
+
+/* What a line says, nvdisasm says. */
+static void lines_agree(void **state)
+{
+    const truth_file *const file = *state;
+    char *const text = support_text(support_shared(file->path));
+    size_t checked = 0;
+    char *rest = text;
+    const char *name;
+    sass_row row;
+
+    while (truth_next(&rest, &name, &row)) {
+        check_line(&row, file->sm);
+        checked++;
+    }
+    assert_int_equal(checked, file->row_count);
+    free(text);
+}
+
 /* ---- FLOP of single instructions ---- */
 
 static struct flop_case {
@@ -296,5 +427,7 @@ int main(void)
     cases_add(&list, "lack of memory", survives_lack_of_memory, NULL);
     for (i = 0; i < TRUTH_FILE_COUNT; i++)
         cases_add(&list, truth_files[i].name, equals_disassembly, &truth_files[i]);
+    for (i = 0; i < TRUTH_FILE_COUNT; i++)
+        cases_add(&list, truth_files[i].name, lines_agree, &truth_files[i]);
     return cases_run(&list, "mix");
 }
