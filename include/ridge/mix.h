@@ -80,8 +80,9 @@ typedef struct ridge_mix {
     /* A multiply-add is two. Sums over the instructions, each issued once by a full warp. */
     double flop;        /* of CUDA cores: FP16, FP32, FP64 */
     double tensor_flop; /* of tensor instructions whose shape is known (integer ones as well) */
-    size_t unknown_tensor_count;       /* multiplications without a known shape */
-    double global_bytes, shared_bytes; /* loaded and stored by a full warp, copies included */
+    size_t unknown_tensor_count; /* multiplications without a known shape */
+    /* Loaded and stored by a full warp; copies count in both spaces. */
+    double global_bytes, shared_bytes, local_bytes;
 } ridge_mix;
 
 /* loops may be NULL for RIDGE_MIX_WHOLE. *out is new: ridge_mix_release(). Fails with

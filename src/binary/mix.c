@@ -206,6 +206,8 @@ static void count_width(ridge_mix *mix, const ridge_sass *sass)
         mix->widths[space][1][log2]++;
     if (space == RIDGE_MIX_GLOBAL)
         mix->global_bytes += (double)sass->width_bytes * WARP_LANES;
+    if (space == RIDGE_MIX_LOCAL)
+        mix->local_bytes += (double)sass->width_bytes * WARP_LANES;
     if (space == RIDGE_MIX_SHARED || sass->cls == RIDGE_SASS_ASYNC)
         mix->shared_bytes += (double)sass->width_bytes * WARP_LANES;
 }

@@ -88,6 +88,8 @@ struct inspect_visitor {
 /* Walks over everything, one entry loaded at a time. What cannot be read is reported, and the rest
  * is still visited. Returns an exit status. */
 int inspect_walk(const struct inspect_request *request, const struct inspect_visitor *visitor);
+/* True for a report of Nsight Compute, by its name or its first bytes. */
+bool inspect_is_report(const char *path);
 /* True when --kernel takes the name, mangled or short. */
 bool inspect_wants_name(const struct inspect_request *request, const char *name);
 
@@ -155,7 +157,7 @@ struct inspect_rows {
     struct inspect_provenance provenance[INSPECT_PROVENANCES]; /* the first that were met */
     size_t provenance_count;
     size_t other_provenance_count; /* entries */
-    ridge_image_kind *kinds;       /* of each input */
+    const char **kinds;            /* of each input: "shared library"; NULL: not read */
     size_t zstd_count, entry_count, lto_count, stub_count, debug_count;
     bool is_cuda12; /* some entry was built before CUDA 13 */
 };

@@ -11,11 +11,11 @@
 enum { ROWS_OF_A_SCREEN = 40 };
 
 /* What became of a kernel; the order is that of the output. */
-enum fate { WORSE, REMOVED, ADDED, CHANGED, CODE_CHANGED, SAME, FATE_COUNT };
+enum fate { WORSE, TRADED, REMOVED, ADDED, BETTER, CHANGED, CODE_CHANGED, SAME, FATE_COUNT };
 
 static const char *const fate_names[FATE_COUNT] = {
-    [WORSE] = "worse",     [REMOVED] = "removed",   [ADDED] = "added",
-    [CHANGED] = "changed", [CODE_CHANGED] = "code", [SAME] = "same",
+    [WORSE] = "worse",   [TRADED] = "traded",   [REMOVED] = "removed",   [ADDED] = "added",
+    [BETTER] = "better", [CHANGED] = "changed", [CODE_CHANGED] = "code", [SAME] = "same",
 };
 
 struct change {
@@ -50,14 +50,18 @@ static int number_of(const ridge_resources *row, size_t which)
 
 static enum fate fate_of(const ridge_resource_pair *pair)
 {
+    const ridge_resource_pair reverse = {pair->after, pair->before};
+    bool is_worse, is_better;
     size_t i;
 
     if (pair->after == NULL)
         return REMOVED;
     if (pair->before == NULL)
         return ADDED;
-    if (ridge_resources_worse(pair) != 0)
-        return WORSE;
+    is_worse = ridge_resources_worse(pair) != 0;
+    is_better = ridge_resources_worse(&reverse) != 0;
+    if (is_worse || is_better)
+        return is_worse && is_better ? TRADED : is_worse ? WORSE : BETTER;
     for (i = 0; i < NUMBER_COUNT; i++)
         if (number_of(pair->before, i) != number_of(pair->after, i))
             return CHANGED;
@@ -114,48 +118,47 @@ static void change_text(const ridge_resource_pair *pair, char *text, size_t size
     append_change(text, size, "code", pair->before->code_bytes, pair->after->code_bytes);
 }
 
+/* "2 worse, 1 added, 14 same" */
 static void print_counts(ridge_output *output, const size_t counts[FATE_COUNT])
 {
-    ridge_output_format(output,
-                        "%zu worse, %zu changed otherwise, %zu only in code size, %zu added, %zu "
-                        "removed, %zu the same\n",
-                        counts[WORSE], counts[CHANGED], counts[CODE_CHANGED], counts[ADDED],
-                        counts[REMOVED], counts[SAME]);
+    size_t column = 0;
+    size_t i;
+
+    for (i = 0; i < FATE_COUNT; i++) {
+        char text[64];
+
+        if (counts[i] == 0)
+            continue;
+        snprintf(text, sizeof(text), "%zu %s", counts[i],
+                 i == CODE_CHANGED ? "with other code alone" : fate_names[i]);
+        inspect_add_item(output, &column, 0, text);
+    }
+    ridge_output_text(output, column > 0 ? "\n" : "no kernel in either\n");
 }
 
 static void print_changes(ridge_output *output, const struct inspect_request *request,
                           const struct change *changes, size_t count)
 {
-    static const ridge_column columns[] = {
-        {"fate", "What", RIDGE_UNIT_NONE, true, 0, 0},
-        {"name", "Kernel", RIDGE_UNIT_NONE, true, 16, 0},
-        {"arch", "Arch", RIDGE_UNIT_NONE, true, 0, 0},
-        {"change", "Change", RIDGE_UNIT_NONE, true, 40, 0},
-    };
     const size_t most = request->all || count <= ROWS_OF_A_SCREEN ? count : ROWS_OF_A_SCREEN;
-    ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     size_t i;
 
+    ridge_output_text(output, most > 0 ? "\n" : "");
     for (i = 0; i < most; i++) {
         const ridge_resource_pair *const pair = changes[i].pair;
         const ridge_resources *const row = pair->after != NULL ? pair->after : pair->before;
         char name[INSPECT_NAME_BYTES];
+        char line[INSPECT_NAME_BYTES + 500];
         char text[400];
+        char fate[16];
 
         change_text(pair, text, sizeof(text));
         ridge_name_short(row->name, name, sizeof(name));
-        ridge_table_text(table, fate_names[changes[i].fate]);
-        ridge_table_text(table, name);
-        ridge_table_text(table, row->arch);
-        ridge_table_text(table, text);
-    }
-    if (count > 0) {
-        ridge_output_text(output, "\n");
-        ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
+        snprintf(line, sizeof(line), "%s %s: %s", name, row->arch, text);
+        snprintf(fate, sizeof(fate), "%-8s ", fate_names[changes[i].fate]);
+        ridge_output_wrap(output, 13, fate, line);
     }
     if (most < count)
         ridge_output_format(output, "%zu more: --all, or -k REGEX\n", count - most);
-    ridge_table_free(table);
 }
 
 /* -- JSON -------------------------------------------------------------------------------------- */

@@ -117,6 +117,7 @@ static void add_loop(ridge_table *table, const struct inspect_function *at, size
         ridge_table_number(table, mix->tensor_flop);
     ridge_table_number(table, mix->global_bytes);
     ridge_table_number(table, mix->shared_bytes);
+    ridge_table_number(table, mix->local_bytes);
     ridge_table_text(table, loop_place(at, loop, text, sizeof(text)));
 }
 
@@ -131,6 +132,7 @@ static ridge_status print_loops(ridge_output *output, const struct inspect_funct
         {"tensor_flop", "Tensor FLOP", RIDGE_UNIT_COUNT, false, 0, 0},
         {"global_bytes", "Global B", RIDGE_UNIT_COUNT, false, 0, 0},
         {"shared_bytes", "Shared B", RIDGE_UNIT_COUNT, false, 0, 0},
+        {"local_bytes", "Local B", RIDGE_UNIT_COUNT, false, 0, 0},
         {"line", "Line", RIDGE_UNIT_NONE, true, 10, 1},
     };
     const size_t most = at->request->all || at->loops.count <= LOOPS_OF_A_SCREEN
@@ -194,6 +196,7 @@ static void write_flop(ridge_json *json, const ridge_mix *mix)
     ridge_json_count(json, "unknown_tensor_count", mix->unknown_tensor_count);
     ridge_json_number(json, "global_bytes", mix->global_bytes);
     ridge_json_number(json, "shared_bytes", mix->shared_bytes);
+    ridge_json_number(json, "local_bytes", mix->local_bytes);
 }
 
 static void write_mix(ridge_json *json, const char *key, const ridge_mix *mix)

@@ -156,7 +156,9 @@ static ridge_status meet_image(void *context, size_t path_index, ridge_image *im
     struct inspect_rows *const rows = context;
 
     (void)err;
-    rows->kinds[path_index] = ridge_image_file_kind(image);
+    rows->kinds[path_index] = inspect_is_report(rows->request->paths[path_index])
+                                  ? "report of Nsight Compute"
+                                  : ridge_image_kind_name(ridge_image_file_kind(image));
     return RIDGE_OK;
 }
 

@@ -487,7 +487,7 @@ static void print_heading(ridge_output *output, const struct listing *listing)
 
     if (request->path_count == 1)
         snprintf(line, sizeof(line), "%s: %s, ", request->paths[0],
-                 ridge_image_kind_name(rows->kinds[0]));
+                 rows->kinds[0] != NULL ? rows->kinds[0] : "not read");
     else
         snprintf(line, sizeof(line), "%zu files, ", request->path_count);
     snprintf(line + strlen(line), sizeof(line) - strlen(line), "%zu %s%s", kernel_count,
@@ -564,7 +564,7 @@ static void write_files(ridge_json *json, const struct listing *listing)
     for (i = 0; i < listing->request->path_count; i++) {
         ridge_json_begin_object(json, NULL);
         ridge_json_text(json, "path", listing->request->paths[i]);
-        ridge_json_text(json, "kind", ridge_image_kind_name(rows->kinds[i]));
+        ridge_json_text(json, "kind", rows->kinds[i]);
         ridge_json_end_object(json);
     }
     ridge_json_end_array(json);

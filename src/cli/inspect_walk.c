@@ -152,8 +152,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* A report, by its name or its first bytes. */
-static bool is_report(const char *path)
+bool inspect_is_report(const char *path)
 {
     char magic[4] = "";
     FILE *file;
@@ -218,7 +217,7 @@ int inspect_walk(const struct inspect_request *request, const struct inspect_vis
         ridge_error err;
         int found;
 
-        if (is_report(request->paths[i]))
+        if (inspect_is_report(request->paths[i]))
             found = visit_report(request, visitor, i);
         else if (ridge_image_open(request->paths[i], &image, &err) != RIDGE_OK)
             found = cli_fail(request->paths[i], &err);

@@ -30,7 +30,7 @@ static size_t assemble(const char *text, uint8_t *code)
             low = 0x7950;
         else if (kind != '.') {
             char *end;
-            const int64_t jump = (strtoll(text, &end, 10) - (int64_t)count - 1) * 16 / 4;
+            const int64_t jump = (strtoll(text, &end, 10) - (int64_t)count - 1) * 4;
 
             text = end;
             low = kind == 'u' ? 0x7547 : kind == 'c' ? 0x0947 : 0x7947;
@@ -120,7 +120,7 @@ static void knows_what_is_inside(void **state)
 static void survives_any_branches(void **state)
 {
     enum { COUNT = 20000 };
-    uint8_t *const code = malloc(16 * COUNT);
+    uint8_t *const code = malloc((size_t)16 * COUNT);
     uint64_t random = 7;
     int round;
 
@@ -145,7 +145,7 @@ static void survives_any_branches(void **state)
                                          (uint64_t)(jump >> 8 & 0x3fffffff) << 34);
             store_u64(code + 16 * i + 8, 0x3800000 | (uint64_t)(jump >> 38 & 0x3ffff));
         }
-        assert_int_equal(ridge_loops_find(code, 16 * COUNT, 90, &loops, NULL), RIDGE_OK);
+        assert_int_equal(ridge_loops_find(code, (size_t)16 * COUNT, 90, &loops, NULL), RIDGE_OK);
         for (i = 0; i < COUNT; i++) {
             assert_true(loops.of[i] >= -1 && loops.of[i] < (int32_t)loops.count);
             in_loops += loops.of[i] >= 0;
