@@ -133,6 +133,15 @@ int cli_open_metrics(const char *path, ridge_report **out)
     return ridge_status_exit(RIDGE_ERR_UNSUPPORTED);
 }
 
+const char *cli_base_name(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const backslash = strrchr(path, '\\');
+    const char *const last = slash != NULL && slash > backslash ? slash : backslash;
+
+    return last != NULL ? last + 1 : path;
+}
+
 const char *cli_kernel_name(const ridge_kernel_info *info)
 {
     if (info->demangled_name != NULL)

@@ -179,6 +179,28 @@ void inspect_fit(const struct inspect_request *request, struct inspect_row *row)
 /* "registers, shared"; "" for none. */
 char *inspect_limiters(unsigned limiters, char *buffer, size_t size);
 
+/* -- the table ----------------------------------------------------------------------------------- */
+
+enum { INSPECT_COLUMNS_MAX = 32 };
+
+/* What decides which rows and columns are shown. */
+struct inspect_listing {
+    const struct inspect_request *request;
+    const struct inspect_rows *rows;
+    const struct inspect_row **shown;
+    size_t shown_count, all_count;
+    size_t elsewhere_count; /* rows whose code does not run on the chip of --gpu */
+    size_t unbound_count;   /* kernels of which no block is known */
+    bool spills, local, shared, clusters, bounds, files, barriers;
+};
+
+/* JSON and CSV: all rows and columns, exact. */
+bool inspect_is_for_programs(const struct inspect_request *request);
+/* A cell that is a number; negative: not recorded. */
+void inspect_add_integer(ridge_table *table, int64_t value);
+/* The table of the shown rows; columns has room for INSPECT_COLUMNS_MAX and outlives it. */
+ridge_table *inspect_make_table(const struct inspect_listing *listing, ridge_column *columns);
+
 /* -- one function at a time ------------------------------------------------------------------- */
 
 /* What --mix, --sass and --lines are given of a function while its entry is loaded. */

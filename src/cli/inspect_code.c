@@ -15,15 +15,6 @@ struct view {
     size_t function_count;
 };
 
-static const char *base_name(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    const char *const backslash = strrchr(path, '\\');
-    const char *const last = slash != NULL && slash > backslash ? slash : backslash;
-
-    return last != NULL ? last + 1 : path;
-}
-
 /* The line of the function itself that an inlined one was reached from; NULL: not inlined. */
 static const ridge_line *caller_of(const struct inspect_function *at, const ridge_line *line)
 {
@@ -47,7 +38,7 @@ char *inspect_place(const struct inspect_function *at, const ridge_line *line, c
     buffer[0] = '\0';
     if (line == NULL || line->file == NULL || line->line == 0)
         return buffer;
-    snprintf(buffer, size, "%s:%" PRIu32, base_name(line->file), line->line);
+    snprintf(buffer, size, "%s:%" PRIu32, cli_base_name(line->file), line->line);
     caller = caller_of(at, line);
     used = strlen(buffer);
     if (caller == NULL || caller->file == NULL)
@@ -55,7 +46,7 @@ char *inspect_place(const struct inspect_function *at, const ridge_line *line, c
     if (strcmp(caller->file, line->file) == 0)
         snprintf(buffer + used, size - used, " < %" PRIu32, caller->line);
     else
-        snprintf(buffer + used, size - used, " < %s:%" PRIu32, base_name(caller->file),
+        snprintf(buffer + used, size - used, " < %s:%" PRIu32, cli_base_name(caller->file),
                  caller->line);
     return buffer;
 }

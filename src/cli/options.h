@@ -279,6 +279,9 @@ int cli_select_kernels(const ridge_report *report, const char *path,
  * wrong with it. */
 int cli_compile_pattern(const char *pattern, regex_t *expression);
 
+/* The name behind the last '/' or '\\'. */
+const char *cli_base_name(const char *path);
+
 /* The name to show: demangled where there is one. */
 const char *cli_kernel_name(const ridge_kernel_info *info);
 /* Prints the name as a heading of its own line, or lines. */
