@@ -16,7 +16,7 @@
 #include "binary/binary_internal.h"
 #include "ridge/mix.h"
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 /* Where control goes after an instruction. */
 typedef struct flow {

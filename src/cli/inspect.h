@@ -152,7 +152,7 @@ struct inspect_rows {
     const struct inspect_request *request;
     struct inspect_row *rows;
     size_t count, capacity;
-    struct inspect_census *census; /* by input, kind and architecture */
+    struct inspect_census *census; /* by kind, architecture, input */
     size_t census_count, census_capacity;
     struct inspect_provenance provenance[INSPECT_PROVENANCES]; /* the first that were met */
     size_t provenance_count;
@@ -168,6 +168,8 @@ struct inspect_rows {
 int inspect_collect(const struct inspect_request *request, struct inspect_rows *out);
 void inspect_rows_release(struct inspect_rows *rows);
 
+/* The sum over all inputs of the next kind and architecture; *at starts with 0. */
+bool inspect_next_census(const struct inspect_rows *rows, size_t *at, struct inspect_census *sum);
 /* Bytes spilled, stored and loaded; -1: not recorded, unless nothing is in local memory at all. */
 int64_t inspect_spill_bytes(const struct inspect_row *row);
 /* Threads of "x, y, z"; 0 when not set. */

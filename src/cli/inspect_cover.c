@@ -233,17 +233,17 @@ static void print_kernels(ridge_output *output, const struct cover *cover)
 
 static void print_cover(ridge_output *output, const struct cover *cover, const char *path)
 {
-    const char *const s = cover->kernel_count == 1 ? "" : "s";
+    const bool is_one = cover->kernel_count == 1;
+    const char *const run = is_one ? "kernel runs" : "kernels run";
 
     if (cover->hole_count > 0)
         ridge_output_format(output, "%s: %zu of %zu kernel%s cannot run everywhere\n\n", path,
-                            cover->hole_count, cover->kernel_count, s);
+                            cover->hole_count, cover->kernel_count, is_one ? "" : "s");
     else if (cover->jit_count > 0)
-        ridge_output_format(output, "%s: %zu kernel%s run everywhere, %zu by JIT somewhere\n\n",
-                            path, cover->kernel_count, s, cover->jit_count);
+        ridge_output_format(output, "%s: %zu %s everywhere, %zu by JIT somewhere\n\n", path,
+                            cover->kernel_count, run, cover->jit_count);
     else
-        ridge_output_format(output, "%s: %zu kernel%s run everywhere\n\n", path,
-                            cover->kernel_count, s);
+        ridge_output_format(output, "%s: %zu %s everywhere\n\n", path, cover->kernel_count, run);
     print_targets(output, cover);
     if (!cover->are_alike || cover->request->all)
         print_kernels(output, cover);

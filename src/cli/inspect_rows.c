@@ -311,13 +311,13 @@ static int by_kind(const void *left, const void *right)
     const struct inspect_census *const a = left;
     const struct inspect_census *const b = right;
 
-    if (a->path_index != b->path_index)
-        return a->path_index < b->path_index ? -1 : 1;
-    if (a->kind != b->kind)
-        return (int)a->kind - (int)b->kind;
-    if (arch_number(a) != arch_number(b))
-        return arch_number(a) < arch_number(b) ? -1 : 1;
-    return strcmp(a->arch, b->arch);
+    int order = (int)a->kind - (int)b->kind;
+
+    if (order == 0)
+        order = (arch_number(a) > arch_number(b)) - (arch_number(a) < arch_number(b));
+    if (order == 0)
+        order = strcmp(a->arch, b->arch);
+    return order != 0 ? order : (a->path_index > b->path_index) - (a->path_index < b->path_index);
 }
 
 /* The second launch bound is in the PTX alone, so machine code takes it from the PTX beside it. */
@@ -528,6 +528,28 @@ char *inspect_limiters(unsigned limiters, char *buffer, size_t size)
             snprintf(buffer + used, size - used, "%s%s", used > 0 ? ", " : "", names[i].name);
     }
     return buffer;
+}
+
+bool inspect_next_census(const struct inspect_rows *rows, size_t *at, struct inspect_census *sum)
+{
+    if (*at == rows->census_count)
+        return false;
+    *sum = rows->census[(*at)++];
+    for (; *at < rows->census_count; (*at)++) {
+        const struct inspect_census *const next = &rows->census[*at];
+
+        if (next->kind != sum->kind || strcmp(next->arch, sum->arch) != 0)
+            break;
+        sum->entry_count += next->entry_count;
+        sum->kernel_count += next->kernel_count;
+        sum->code_bytes += next->code_bytes;
+        sum->spilling_count += next->spilling_count;
+        sum->local_count += next->local_count;
+        raise_to(&sum->most_registers, next->most_registers);
+        raise_to(&sum->most_spill_bytes, next->most_spill_bytes);
+        raise_to(&sum->most_shared_bytes, next->most_shared_bytes);
+    }
+    return true;
 }
 
 void inspect_add_item(ridge_output *output, size_t *column, size_t indent, const char *text)

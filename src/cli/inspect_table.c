@@ -111,24 +111,26 @@ static const char *plural(size_t count)
 /* "machine code: sm_80 (6 kernels), sm_90 (6)", and a line for PTX and for LTO IR. */
 static void print_architectures(ridge_output *output, const struct inspect_rows *rows)
 {
+    struct inspect_census sum;
+    ridge_entry_kind kind = RIDGE_ENTRY_UNKNOWN;
     size_t column = 0;
-    size_t i;
+    size_t at = 0;
 
-    for (i = 0; i < rows->census_count; i++) {
-        const struct inspect_census *const at = &rows->census[i];
+    while (inspect_next_census(rows, &at, &sum)) {
         char text[80];
 
-        if (i == 0 || rows->census[i - 1].kind != at->kind) {
-            ridge_output_format(output, "%s%-14s", i > 0 ? "\n" : "", kind_word(at));
+        if (column == 0 || sum.kind != kind) {
+            ridge_output_format(output, "%s%-14s", column > 0 ? "\n" : "", kind_word(&sum));
             column = 0;
+            kind = sum.kind;
         }
-        if (at->kind == RIDGE_ENTRY_LTO)
-            snprintf(text, sizeof(text), "%s", at->arch);
+        if (sum.kind == RIDGE_ENTRY_LTO)
+            snprintf(text, sizeof(text), "%s", sum.arch);
         else
-            snprintf(text, sizeof(text), "%s (%zu)", at->arch, at->kernel_count);
+            snprintf(text, sizeof(text), "%s (%zu)", sum.arch, sum.kernel_count);
         inspect_add_item(output, &column, 14, text);
     }
-    ridge_output_text(output, i > 0 ? "\n" : "");
+    ridge_output_text(output, column > 0 ? "\n" : "");
 }
 
 static void print_provenance(ridge_output *output, const struct inspect_rows *rows)
@@ -227,23 +229,23 @@ static void print_summary(ridge_output *output, const struct inspect_listing *li
     };
     const struct inspect_rows *const rows = listing->rows;
     ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
-    size_t i;
+    struct inspect_census sum;
+    size_t at = 0;
 
-    for (i = 0; i < rows->census_count; i++) {
-        const struct inspect_census *const at = &rows->census[i];
-        const bool is_code = at->kind == RIDGE_ENTRY_CUBIN;
+    while (inspect_next_census(rows, &at, &sum)) {
+        const bool is_code = sum.kind == RIDGE_ENTRY_CUBIN;
 
-        if (at->kind == RIDGE_ENTRY_LTO)
+        if (sum.kind == RIDGE_ENTRY_LTO)
             continue;
-        ridge_table_text(table, at->arch);
-        ridge_table_count(table, at->kernel_count);
-        ridge_table_count(table, at->entry_count);
-        inspect_add_integer(table, at->most_registers);
-        inspect_add_integer(table, is_code ? (int64_t)at->spilling_count : -1);
-        inspect_add_integer(table, at->most_spill_bytes);
-        inspect_add_integer(table, is_code ? (int64_t)at->local_count : -1);
-        inspect_add_integer(table, at->most_shared_bytes);
-        ridge_table_number(table, is_code ? (double)at->code_bytes : NAN);
+        ridge_table_text(table, sum.arch);
+        ridge_table_count(table, sum.kernel_count);
+        ridge_table_count(table, sum.entry_count);
+        inspect_add_integer(table, sum.most_registers);
+        inspect_add_integer(table, is_code ? (int64_t)sum.spilling_count : -1);
+        inspect_add_integer(table, sum.most_spill_bytes);
+        inspect_add_integer(table, is_code ? (int64_t)sum.local_count : -1);
+        inspect_add_integer(table, sum.most_shared_bytes);
+        ridge_table_number(table, is_code ? (double)sum.code_bytes : NAN);
     }
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
     ridge_table_free(table);
