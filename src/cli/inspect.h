@@ -90,6 +90,8 @@ struct inspect_visitor {
 int inspect_walk(const struct inspect_request *request, const struct inspect_visitor *visitor);
 /* True for a report of Nsight Compute, by its name or its first bytes. */
 bool inspect_is_report(const char *path);
+/* The name to show, on one line whatever a damaged file has for a name. */
+char *inspect_short_name(const char *name, char *buffer, size_t size);
 /* True when --kernel takes the name, mangled or short. */
 bool inspect_wants_name(const struct inspect_request *request, const char *name);
 

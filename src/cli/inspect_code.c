@@ -63,7 +63,7 @@ static void print_title(const struct view *view, const struct inspect_function *
         in_loops += at->loops.of[i] >= 0;
     if (view->function_count > 0)
         ridge_output_text(view->output, "\n");
-    ridge_name_short(at->function->name, name, sizeof(name));
+    inspect_short_name(at->function->name, name, sizeof(name));
     ridge_output_styled(view->output, RIDGE_STYLE_STRONG, name);
     ridge_output_format(view->output, " %s", at->entry->arch);
     if (view->request->path_count > 1)

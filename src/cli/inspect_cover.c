@@ -186,7 +186,7 @@ static void add_kernel(ridge_table *table, const struct cover *cover, size_t ker
     char name[INSPECT_NAME_BYTES];
     size_t i;
 
-    ridge_name_short(ridge_coverage_kernel(cover->coverage, kernel), name, sizeof(name));
+    inspect_short_name(ridge_coverage_kernel(cover->coverage, kernel), name, sizeof(name));
     ridge_table_text(table, name);
     for (i = 0; i < cover->request->cover_count; i++) {
         const ridge_coverage_cell cell = ridge_coverage_at(cover->coverage, kernel, i);

@@ -152,7 +152,7 @@ static void print_changes(ridge_output *output, const struct inspect_request *re
         char fate[16];
 
         change_text(pair, text, sizeof(text));
-        ridge_name_short(row->name, name, sizeof(name));
+        inspect_short_name(row->name, name, sizeof(name));
         snprintf(line, sizeof(line), "%s %s: %s", name, row->arch, text);
         snprintf(fate, sizeof(fate), "%-8s ", fate_names[changes[i].fate]);
         ridge_output_wrap(output, 13, fate, line);

@@ -372,7 +372,7 @@ static void print_violations(ridge_output *output, const struct gates *gates, si
 
         if (many && at->path != NULL)
             ridge_output_format(output, "%s: ", at->path);
-        ridge_name_short(at->name, name, sizeof(name));
+        inspect_short_name(at->name, name, sizeof(name));
         ridge_output_format(output, "%s %s: %s\n", name, at->arch, at->text);
     }
     if (gates->unbound_count > 0)

@@ -260,7 +260,7 @@ static ridge_status meet_kernel(void *context, const struct inspect_entry *entry
                                 .suffix = entry->entry->suffix,
                                 .is_relocatable = entry->entry->is_relocatable,
                                 .name = strdup(name)};
-    ridge_name_short(name, short_name, sizeof(short_name));
+    inspect_short_name(name, short_name, sizeof(short_name));
     row->short_name = strdup(short_name);
     rows->count++; /* releases its names */
     if (row->name == NULL || row->short_name == NULL)

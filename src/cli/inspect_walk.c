@@ -144,6 +144,17 @@ static int visit_image(const struct inspect_request *request, const struct inspe
     return warning_count > 0 ? ridge_status_exit(RIDGE_ERR_FORMAT) : CLI_DONE;
 }
 
+char *inspect_short_name(const char *name, char *buffer, size_t size)
+{
+    char *at;
+
+    ridge_name_short(name, buffer, size);
+    for (at = buffer; *at != '\0'; at++)
+        if (*at == '\n' || *at == '\t')
+            *at = '?';
+    return buffer;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     const size_t length = strlen(text);
