@@ -253,6 +253,61 @@ static void check_line(const sass_row *row, int sm)
                      row->operands, operand);
 }
 
+/* The sample in the tree: one row for each opcode and modifiers of each chip. */
+static void sample_lines(void **state)
+{
+    char *const text = support_text(support_data("sass.tsv.gz"));
+    size_t count = 0;
+    char *at, *rest;
+
+    (void)state;
+    for (at = strtok_r(text, "\n", &rest); at != NULL; at = strtok_r(NULL, "\n", &rest)) {
+        char *fields;
+        const int sm = atoi(strtok_r(at, "\t", &fields));
+        sass_row row = {.offset = (uint32_t)strtoul(strtok_r(NULL, "\t", &fields), NULL, 16)};
+        const char *const low = strtok_r(NULL, "\t", &fields);
+
+        truth_words(&row, low, strtok_r(NULL, "\t", &fields));
+        truth_split(fields, &row);
+        check_line(&row, sm);
+        count++;
+    }
+    assert_int_equal(count, 3183);
+    free(text);
+}
+
+static struct line_case {
+    const char *name;
+    uint64_t low, high;
+    int sm;
+    const char *text;
+} line_cases[] = {
+    {"guard and address", 0x0000000404088981, 0x000ea2000c1e9d00, 90, "@!P0 LDG.128 R8:11, [R4:5]"},
+    {"negative offset", 0xfffff00404087981, 0x000ea2000c1e9d00, 90, "LDG.128 R8:11, [R4:5-0x10]"},
+    {"constant", 0x00008400ff0a7b82, 0x000e220000000a00, 90, "LDC.64 R10:11, c[0x0][0x210]"},
+    {"comparison", 0x727fffff0200780c, 0x000fcc0003f04070, 90, "ISETP.GT P0, R2, 0x727fffff"},
+    {"number", 0x3f000000040d7820, 0x040fe20000400000, 90, "FMUL R13, R4, 0.5"},
+    {"matrices", 0x000000060808723c, 0x004fde000004180c, 90,
+     "HMMA.16816.F32.BF16 R8:11, R8:11, R6:7, R12:15"},
+    {"store", 0x0000001004007986, 0x000fe8000c101b04, 90, "STG.64 [R4:5], R16:17"},
+    {"unknown", 0x0000000000007000, 0, 90, "?"},
+};
+
+static void writes_lines(void **state)
+{
+    const struct line_case *const row = *state;
+    uint8_t word[16];
+    char text[160];
+    char small[8];
+
+    store_u64(word, row->low);
+    store_u64(word + 8, row->high);
+    assert_string_equal(ridge_sass_line(word, 0, row->sm, text, sizeof(text)), row->text);
+    /* Whatever does not fit is cut. */
+    ridge_sass_line(word, 0, row->sm, small, sizeof(small));
+    assert_true(strlen(small) < sizeof(small));
+}
+
 /* What a line says, nvdisasm says. */
 static void lines_agree(void **state)
 {
@@ -360,7 +415,7 @@ static void counts_parts(void **state)
     support_release(&file);
 }
 
-/* The spills that ptxas counts are the local accesses of a kernel without local arrays. */
+/* The slow paths that the compiler linked into a kernel of reciprocals and a square root. */
 static void finds_helpers(void **state)
 {
     file_bytes file = support_shared("cubin/k_90.cubin");
@@ -424,6 +479,8 @@ int main(void)
     CASES_ADD_ROWS(&list, knows_flop, flop_cases);
     cases_add(&list, "parts of a kernel", counts_parts, NULL);
     cases_add(&list, "helpers", finds_helpers, NULL);
+    cases_add(&list, "sample of nvdisasm's text", sample_lines, NULL);
+    CASES_ADD_ROWS(&list, writes_lines, line_cases);
     cases_add(&list, "lack of memory", survives_lack_of_memory, NULL);
     for (i = 0; i < TRUTH_FILE_COUNT; i++)
         cases_add(&list, truth_files[i].name, equals_disassembly, &truth_files[i]);
