@@ -99,6 +99,22 @@ size_t ridge_sass_padding(const uint8_t *code, size_t code_bytes, int sm);
  * whose shape is not decoded. Integer matrices count alike, bitwise ones (BMMA) not. */
 double ridge_sass_flop(const ridge_sass *sass);
 
+/* -- spills ------------------------------------------------------------------------------------ */
+
+/* Which instructions of a function store or load because registers ran out, as toolkits from 13 on
+ * record; all false where that is not recorded. */
+typedef struct ridge_spills {
+    bool *is_spill; /* of each instruction */
+    size_t instruction_count;
+    size_t count; /* of spills */
+} ridge_spills;
+
+/* function is one of the cubin's. *out is new: ridge_spills_release(). Fails with
+ * RIDGE_ERR_OUT_OF_MEMORY only. */
+ridge_status ridge_spills_find(const ridge_cubin *cubin, const ridge_function *function,
+                               ridge_spills *out, ridge_error *err);
+void ridge_spills_release(ridge_spills *spills);
+
 /* -- functions inside functions ---------------------------------------------------------------- */
 
 /* Code that was linked into a kernel's: helpers of the compiler, such as the slow path of a

@@ -2,9 +2,12 @@
  *
  * Attributes of a cubin: a stream of small records in .nv.info (of symbols) and .nv.info.k (of a
  * kernel). docs/formats/cubin.md lists those that are read; unknown ones are passed over. */
+#include <string.h>
+
 #include <stdio.h>
 
 #include "binary/binary_internal.h"
+#include "ridge/mix.h"
 
 /* Attribute codes and formats of .nv.info. */
 enum {
@@ -129,24 +132,34 @@ void cubin_find_recursion(ridge_cubin *cubin)
     }
 }
 
+/* The next instruction that the compiler marked as a spill; false at the end. */
+static bool next_spill(const ridge_cubin *cubin, const ridge_function *function,
+                       ridge_cursor *cursor, uint32_t *offset, ridge_sass *sass)
+{
+    while (ridge_cursor_left(cursor) >= 8) {
+        const uint32_t type = ridge_read_u32(cursor);
+
+        *offset = ridge_read_u32(cursor);
+        if (type != ANNOTATION_SPILL || *offset % SASS_BYTES != 0 ||
+            *offset >= function->code_bytes || function->code_bytes - *offset < SASS_BYTES)
+            continue;
+        sass_decode_fields(function->code + *offset, *offset, cubin->sm, sass);
+        if (sass->cls == RIDGE_SASS_LOCAL)
+            return true;
+    }
+    return false;
+}
+
 /* Sums the widths of the stores and loads that the compiler marked as spills. */
 static void sum_spills(const ridge_cubin *cubin, ridge_function *function, ridge_slice annotations)
 {
     ridge_cursor cursor = ridge_cursor_of(annotations);
+    uint32_t offset;
+    ridge_sass sass;
 
     if (function->spill_store_bytes < 0) /* a toolkit of which that was not known */
         function->spill_store_bytes = function->spill_load_bytes = 0;
-    while (ridge_cursor_left(&cursor) >= 8) {
-        const uint32_t type = ridge_read_u32(&cursor);
-        const uint32_t offset = ridge_read_u32(&cursor);
-        ridge_sass sass;
-
-        if (type != ANNOTATION_SPILL || offset % SASS_BYTES != 0 ||
-            offset >= function->code_bytes || function->code_bytes - offset < SASS_BYTES)
-            continue;
-        sass_decode_fields(function->code + offset, offset, cubin->sm, &sass);
-        if (sass.cls != RIDGE_SASS_LOCAL)
-            continue;
+    while (next_spill(cubin, function, &cursor, &offset, &sass)) {
         if (sass.is_store)
             function->spill_store_bytes += sass.width_bytes;
         else
@@ -281,4 +294,37 @@ void cubin_read_compat(ridge_cubin *cubin, ridge_slice data)
     while (next_attribute(&cursor, &attr))
         if (attr.code == COMPAT_ARCH && attr.data.size > 0 && attr.data.data[0] == 1)
             cubin->provenance.suffix = RIDGE_TARGET_ARCH;
+}
+
+ridge_status ridge_spills_find(const ridge_cubin *cubin, const ridge_function *function,
+                               ridge_spills *out, ridge_error *err)
+{
+    ridge_cursor attributes = ridge_cursor_of(cubin->attributes[function - cubin->functions]);
+    attribute attr;
+
+    memset(out, 0, sizeof(*out));
+    out->instruction_count = function->code_bytes / SASS_BYTES;
+    out->is_spill = ridge_calloc(out->instruction_count + 1, sizeof(*out->is_spill));
+    if (out->is_spill == NULL) {
+        memset(out, 0, sizeof(*out));
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory finding spills");
+    }
+    while (next_attribute(&attributes, &attr)) {
+        ridge_cursor cursor = ridge_cursor_of(attr.data);
+        uint32_t offset;
+        ridge_sass sass;
+
+        while (attr.code == ATTR_ANNOTATIONS &&
+               next_spill(cubin, function, &cursor, &offset, &sass)) {
+            out->count += !out->is_spill[offset / SASS_BYTES];
+            out->is_spill[offset / SASS_BYTES] = true;
+        }
+    }
+    return RIDGE_OK;
+}
+
+void ridge_spills_release(ridge_spills *spills)
+{
+    ridge_free(spills->is_spill);
+    memset(spills, 0, sizeof(*spills));
 }

@@ -88,6 +88,7 @@ struct ridge_cubin {
     size_t section_count;
 
     ridge_function *functions; /* by name */
+    ridge_slice *attributes;   /* of each function: its .nv.info section */
     int *helper_frames;        /* of each: largest frame of a helper inside its code */
     size_t function_count;
 

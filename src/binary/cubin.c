@@ -285,8 +285,9 @@ static ridge_status collect_functions(ridge_cubin *cubin, ridge_error *err)
     cubin->functions = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->functions));
     cubin->lines = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->lines));
     cubin->helper_frames = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->helper_frames));
+    cubin->attributes = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->attributes));
     if (texts == NULL || cubin->functions == NULL || cubin->lines == NULL ||
-        cubin->helper_frames == NULL) {
+        cubin->helper_frames == NULL || cubin->attributes == NULL) {
         ridge_free(texts);
         return out_of_memory(err);
     }
@@ -372,7 +373,10 @@ static ridge_status read_function_section(ridge_cubin *cubin, const cubin_sectio
     name = after(section->name, ".nv.info.");
     if (name != NULL) {
         function = owner(cubin, section, name);
-        return function != NULL ? cubin_read_attributes(cubin, section, function, err) : RIDGE_OK;
+        if (function == NULL)
+            return RIDGE_OK;
+        cubin->attributes[function - cubin->functions] = section->data;
+        return cubin_read_attributes(cubin, section, function, err);
     }
     name = after(section->name, ".nv.shared.");
     if (name != NULL) {

@@ -218,6 +218,7 @@ struct inspect_function {
     ridge_loops loops;
     const ridge_line *lines; /* NULL: none */
     size_t line_count;
+    ridge_spills spills;
     const ridge_helper *helpers; /* in its code */
     size_t helper_count;
 };

@@ -136,8 +136,10 @@ static ridge_status meet_kernel(void *context, const struct inspect_entry *entry
     at.padding_count = ridge_sass_padding(function->code, function->code_bytes, at.sm);
     at.instruction_count = function->code_bytes / 16 - at.padding_count;
     status = ridge_loops_find(function->code, function->code_bytes, at.sm, &at.loops, err);
+    if (status == RIDGE_OK)
+        status = ridge_spills_find(entry->loaded.cubin, function, &at.spills, err);
     if (status != RIDGE_OK)
-        return status;
+        goto out;
     /* A damaged line table leaves the code readable. */
     status = ridge_cubin_lines(entry->loaded.cubin, function, &at.lines, &at.line_count, err);
     if (status != RIDGE_ERR_OUT_OF_MEMORY) {
@@ -147,6 +149,8 @@ static ridge_status meet_kernel(void *context, const struct inspect_entry *entry
         ridge_json_end_object(view->json);
         view->function_count++;
     }
+out:
+    ridge_spills_release(&at.spills);
     ridge_loops_release(&at.loops);
     return status;
 }

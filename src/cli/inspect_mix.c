@@ -173,13 +173,29 @@ static void print_helpers(ridge_output *output, const struct inspect_function *a
                             at->helpers[i].name, at->helpers[i].code_bytes / 16);
 }
 
+static size_t spills_in_loops(const struct inspect_function *at)
+{
+    size_t count = 0;
+    size_t i;
+
+    for (i = 0; i < at->spills.instruction_count; i++)
+        count += at->spills.is_spill[i] && at->loops.of[i] >= 0;
+    return count;
+}
+
 static void print_spills(ridge_output *output, const struct inspect_function *at)
 {
     const ridge_function *const function = at->function;
+    const size_t in_loops = spills_in_loops(at);
+    char text[32] = "none";
 
+    if (in_loops > 0)
+        snprintf(text, sizeof(text), "%zu", in_loops);
     if (function->spill_store_bytes > 0 || function->spill_load_bytes > 0)
-        ridge_output_format(output, "\nSpills of a thread: %d bytes stored, %d loaded\n",
-                            function->spill_store_bytes, function->spill_load_bytes);
+        ridge_output_format(
+            output,
+            "\nSpills of a thread: %d bytes stored, %d loaded, by %zu instructions, %s in loops\n",
+            function->spill_store_bytes, function->spill_load_bytes, at->spills.count, text);
     else if (function->spill_store_bytes < 0 && function->local_bytes > 0)
         ridge_output_format(output,
                             "\nLocal memory of a thread: %d bytes; whether of spills or of "
@@ -280,6 +296,18 @@ static void write_helpers(ridge_json *json, const struct inspect_function *at)
     ridge_json_end_array(json);
 }
 
+/* Null where the toolkit did not record which accesses are spills. */
+static void write_spills(ridge_json *json, const struct inspect_function *at)
+{
+    if (at->function->spill_store_bytes < 0) {
+        ridge_json_null(json, "spill_count");
+        ridge_json_null(json, "spill_loop_count");
+    } else {
+        ridge_json_count(json, "spill_count", at->spills.count);
+        ridge_json_count(json, "spill_loop_count", spills_in_loops(at));
+    }
+}
+
 /* -- both -------------------------------------------------------------------------------------- */
 
 ridge_status inspect_print_mix(ridge_output *output, ridge_json *json,
@@ -298,6 +326,7 @@ ridge_status inspect_print_mix(ridge_output *output, ridge_json *json,
         write_mix(json, "whole", &whole);
         write_mix(json, "in_loops", &in_loops);
         status = write_loops(json, at, err);
+        write_spills(json, at);
         write_helpers(json, at);
     } else if (status == RIDGE_OK) {
         ridge_output_text(output, "\n");

@@ -120,6 +120,8 @@ static void print_instruction(ridge_output *output, const struct inspect_functio
     control_text(&sass, control, sizeof(control));
     ridge_sass_line(at->function->code + offset, (uint32_t)offset, at->sm, text, sizeof(text));
     append_target(text, sizeof(text), at, &sass, labels);
+    if (at->spills.is_spill[index])
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "  spill");
     inspect_place(at, line, place, sizeof(place));
     if (place[0] == '\0' || strcmp(place, last_place) == 0)
         ridge_output_format(output, "%s%05zx  %s  %s\n", bars, offset, control, text);
@@ -153,6 +155,7 @@ static void write_instruction(ridge_json *json, const struct inspect_function *a
         json, "instruction",
         ridge_sass_line(at->function->code + offset, (uint32_t)offset, at->sm, text, sizeof(text)));
     ridge_json_count(json, "width_bytes", sass.width_bytes);
+    ridge_json_bool(json, "is_spill", at->spills.is_spill[index]);
     ridge_json_count(json, "stall_cycles", sass.stall_cycles);
     ridge_json_bool(json, "yields", sass.yields);
     write_barrier(json, "write_barrier", sass.write_barrier);

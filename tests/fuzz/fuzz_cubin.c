@@ -92,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ridge_cubin *cubin;
     ridge_helpers helpers;
+    ridge_spills spills;
     ridge_error err;
     size_t i;
 
@@ -107,6 +108,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         walk_code(function, ridge_cubin_sm(cubin));
         walk_mix(function, ridge_cubin_sm(cubin));
+        if (ridge_spills_find(cubin, function, &spills, &err) != RIDGE_OK ||
+            spills.count > spills.instruction_count)
+            abort();
+        ridge_spills_release(&spills);
         walk_lines(cubin, function);
     }
     if (ridge_helpers_find(cubin, &helpers, &err) != RIDGE_OK)

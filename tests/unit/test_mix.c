@@ -438,6 +438,37 @@ static void finds_helpers(void **state)
     support_release(&file);
 }
 
+/* The spills that ptxas counts are all the local accesses of a kernel without local arrays; a local
+ * array has accesses, but no spills. */
+static void finds_spills(void **state)
+{
+    file_bytes file = support_data("sample_90.cubin.gz");
+    ridge_cubin *const cubin = support_cubin(file);
+    const ridge_function *const spill = ridge_cubin_function(cubin, "spill");
+    const ridge_function *const array = ridge_cubin_function(cubin, "local_array");
+    ridge_spills spills;
+    ridge_sass sass;
+    size_t i, found = 0;
+    int bytes = 0;
+
+    (void)state;
+    assert_int_equal(ridge_spills_find(cubin, spill, &spills, NULL), RIDGE_OK);
+    for (i = 0; i < spills.instruction_count; i++) {
+        ridge_sass_decode(spill->code + 16 * i, (uint32_t)(16 * i), 90, &sass);
+        assert_int_equal(spills.is_spill[i], sass.cls == RIDGE_SASS_LOCAL);
+        bytes += spills.is_spill[i] ? sass.width_bytes : 0;
+        found += spills.is_spill[i];
+    }
+    assert_int_equal(found, spills.count);
+    assert_int_equal(bytes, spill->spill_store_bytes + spill->spill_load_bytes);
+    ridge_spills_release(&spills);
+    assert_int_equal(ridge_spills_find(cubin, array, &spills, NULL), RIDGE_OK);
+    assert_int_equal(spills.count, 0);
+    ridge_spills_release(&spills);
+    ridge_cubin_free(cubin);
+    support_release(&file);
+}
+
 static void survives_lack_of_memory(void **state)
 {
     file_bytes file = support_data("sample_90.cubin.gz");
@@ -452,18 +483,22 @@ static void survives_lack_of_memory(void **state)
     do {
         ridge_mix mix;
         ridge_helpers helpers = {0};
+        ridge_spills spills = {0};
 
         ridge_memory_fail_at(++nth);
         status = ridge_mix_count(spill->code, spill->code_bytes, 90, &loops, 0, &mix, NULL);
         if (status == RIDGE_OK)
             status = ridge_helpers_find(cubin, &helpers, NULL);
+        if (status == RIDGE_OK)
+            status = ridge_spills_find(cubin, spill, &spills, NULL);
         ridge_memory_fail_at(0);
         if (status != RIDGE_OK) {
             assert_int_equal(status, RIDGE_ERR_OUT_OF_MEMORY);
-            assert_null(helpers.rows);
+            assert_null(spills.is_spill);
         }
         ridge_mix_release(&mix);
         ridge_helpers_release(&helpers);
+        ridge_spills_release(&spills);
     } while (status != RIDGE_OK);
     assert_true(nth > 3);
     ridge_loops_release(&loops);
@@ -479,6 +514,7 @@ int main(void)
     CASES_ADD_ROWS(&list, knows_flop, flop_cases);
     cases_add(&list, "parts of a kernel", counts_parts, NULL);
     cases_add(&list, "helpers", finds_helpers, NULL);
+    cases_add(&list, "spills", finds_spills, NULL);
     cases_add(&list, "sample of nvdisasm's text", sample_lines, NULL);
     CASES_ADD_ROWS(&list, writes_lines, line_cases);
     cases_add(&list, "lack of memory", survives_lack_of_memory, NULL);
