@@ -28,22 +28,28 @@ __device__ int target_of(int variant, int lane)
     const int row = lane / 8, chunk = lane % 8;
 
     switch (variant) {
-    case 0: return lane * 16;                        // plain rows
-    case 1: return row * 128 + (chunk ^ row) * 16;   // swizzled rows
-    case 2: return row * 144 + chunk * 16;           // rows padded by 16 bytes
-    case 3: return row * 256 + chunk * 16;           // rows of 256 bytes
-    case 4: return lane * 80;                        // each piece in a sector of its own
-    default: return lane * 144;                      // a piece a line
+    case 0:
+        return lane * 16; // plain rows
+    case 1:
+        return row * 128 + (chunk ^ row) * 16; // swizzled rows
+    case 2:
+        return row * 144 + chunk * 16; // rows padded by 16 bytes
+    case 3:
+        return row * 256 + chunk * 16; // rows of 256 bytes
+    case 4:
+        return lane * 80; // each piece in a sector of its own
+    default:
+        return lane * 144; // a piece a line
     }
 }
 
-template <bool Ca8>
-__global__ void copies(int variant, const char *source, long long *cycles)
+template <bool Ca8> __global__ void copies(int variant, const char *source, long long *cycles)
 {
     extern __shared__ __align__(1024) char shared[];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(shared)) +
-                        warp * WARP_BYTES + (Ca8 ? lane * (variant == 0 ? 8 : 136) : target_of(variant, lane));
+                        warp * WARP_BYTES +
+                        (Ca8 ? lane * (variant == 0 ? 8 : 136) : target_of(variant, lane));
     const char *const from =
         source + (blockIdx.x * WARPS + warp) * SOURCE_BYTES + lane * (Ca8 ? 8 : 16);
 
@@ -92,8 +98,9 @@ int main()
     static const struct {
         const char *name;
         int wavefronts;
-    } variants[] = {{"plain rows of 128 bytes", 4}, {"swizzled rows", 4}, {"rows padded to 144", 10},
-                    {"rows of 256 bytes", 4},       {"pieces 80 apart", 32}, {"pieces 144 apart", 32}};
+    } variants[] = {{"plain rows of 128 bytes", 4}, {"swizzled rows", 4},
+                    {"rows padded to 144", 10},     {"rows of 256 bytes", 4},
+                    {"pieces 80 apart", 32},        {"pieces 144 apart", 32}};
     long long *cycles;
     char *source;
     const int all = 132;
@@ -104,7 +111,8 @@ int main()
     printf("target\twavefronts\tcycles, 1 block\tcycles, %d blocks\n", all);
     for (int v = 0; v < 6; v++)
         printf("%s\t%d\t%.2f\t%.2f\n", variants[v].name, variants[v].wavefronts,
-               cycles_a_copy<false>(v, 1, source, cycles), cycles_a_copy<false>(v, all, source, cycles));
+               cycles_a_copy<false>(v, 1, source, cycles),
+               cycles_a_copy<false>(v, all, source, cycles));
     printf("cp.async.8 plain\t2\t%.2f\t%.2f\n", cycles_a_copy<true>(0, 1, source, cycles),
            cycles_a_copy<true>(0, all, source, cycles));
     printf("cp.async.8 stride 136\t2\t%.2f\t%.2f\n", cycles_a_copy<true>(1, 1, source, cycles),

@@ -297,6 +297,7 @@ typedef struct ridge_bank_candidate {
     ridge_bank_kind kind;
     ridge_bank_tile tile;
     ridge_bank_result results[RIDGE_BANKS_MOST_PATTERNS];
+    int64_t cost;       /* quarters of a wavefront of the data pipe: that of a cp.async.16 is one */
     int64_t wavefronts; /* of all patterns */
     int64_t excess;     /* of these, beyond the ideal */
     int64_t lost_bytes; /* of one tile, against rows without padding */

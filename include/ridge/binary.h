@@ -37,7 +37,33 @@ typedef struct ridge_function {
     int max_threads[3];    /* launch bounds; 0: none */
     int spill_store_bytes; /* a thread, as ptxas counts; -1: the toolkit did not record */
     int spill_load_bytes;
+
+    int required_threads[3]; /* __block_size__: the block must be this; 0: free */
+    int cluster[3];          /* __cluster_dims__: blocks of a cluster; 0: set at launch, or none */
+    int max_cluster;         /* largest cluster in blocks; 0: no limit of its own */
+    bool needs_cluster;      /* .explicitcluster: runs as a cluster or not at all */
+    /* Second launch bound, blocks per SM; 0: none. Only the PTX that -lineinfo embeds tells, and
+     * without it -1. */
+    int min_blocks;
+    int constant_bytes;   /* constant bank 0: the driver's area and the parameters */
+    int mbarriers;        /* in shared memory, as the compiler counted; 0: none */
+    int stack_bytes;      /* local_bytes and what the functions called inside its code add */
+    bool is_recursive;    /* one of them has a frame that stack_bytes does not count */
+    bool uses_setmaxnreg; /* warps trade registers: registers_per_thread is at launch */
+    bool uses_tcgen05;    /* tensor memory of sm_100 */
+    bool emulates_atom16; /* 16-bit atomics as a loop of compare and swap */
+    /* VRC_CTA_INIT_COUNT: 128 / this blocks fit an SM until the kernel gives its share back, as
+     * kernels do that allocate tensor memory; 0: no limit. */
+    int vrc_slots;
 } ridge_function;
+
+/* What a target promises: sm_90 runs on 9.x from 9.0 on, sm_90a on 9.0 alone, sm_100f on its
+ * family. */
+typedef enum ridge_target_suffix {
+    RIDGE_TARGET_PLAIN,
+    RIDGE_TARGET_ARCH,  /* "a" */
+    RIDGE_TARGET_FAMILY /* "f" */
+} ridge_target_suffix;
 
 /* RIDGE_ERR_FORMAT when the bytes are no cubin or contradict themselves. */
 ridge_status ridge_cubin_read(const void *data, size_t size_bytes, ridge_cubin **out,
@@ -48,6 +74,21 @@ void ridge_cubin_free(ridge_cubin *cubin);
 int ridge_cubin_sm(const ridge_cubin *cubin);
 /* "13.0", from the header or the notes; NULL when not recorded. */
 const char *ridge_cubin_toolkit(const ridge_cubin *cubin);
+
+/* Where a cubin comes from. Texts are borrowed, NULL when not recorded; toolkits from 13 on write
+ * notes with all of them. */
+typedef struct ridge_provenance {
+    ridge_target_suffix suffix; /* FAMILY can be told by the recorded options alone */
+    int virtual_sm;             /* of the PTX it was made from; -1: not recorded */
+    bool is_relocatable;        /* of -rdc=true: not linked yet */
+    const char *tool;           /* "ptxas" */
+    const char *version;        /* "Cuda compilation tools, release 13.0, V13.0.88" */
+    const char *build;          /* "Build cuda_13.0.r13.0/compiler.36424714_0" */
+    const char *options;        /* "-lineinfo  -arch sm_90 -m 64" */
+} ridge_provenance;
+
+const ridge_provenance *ridge_cubin_provenance(const ridge_cubin *cubin);
+
 size_t ridge_cubin_function_count(const ridge_cubin *cubin);
 const ridge_function *ridge_cubin_function_at(const ridge_cubin *cubin, size_t index);
 const ridge_function *ridge_cubin_function(const ridge_cubin *cubin, const char *name);
@@ -112,6 +153,8 @@ typedef struct ridge_sass {
     uint8_t read_barrier;  /* set when sources are read; 7: none */
     uint8_t wait_mask;     /* scoreboards waited for before issue */
     uint8_t stall_cycles;
+    bool yields;           /* may hand the issue slot to another warp (bit 109 is 0) */
+    uint8_t reuse;         /* operands kept in the reuse cache: bit 0 for A, 1 for B, 2 for C */
     bool is_branch;        /* with a target in this function */
     int64_t branch_target; /* offset in the function's code; -1 when not a branch */
 } ridge_sass;
@@ -119,6 +162,12 @@ typedef struct ridge_sass {
 /* Decodes one instruction. offset is where it stands in the function (for branch targets); sm is
  * 75, 80, 90, ... Always succeeds: what is not known has the name "?" and class UNKNOWN. */
 void ridge_sass_decode(const uint8_t word[16], uint32_t offset, int sm, ridge_sass *out);
+
+/* The instruction as a line: "@!P0 LDG.128 R8:11, [R4:5+0x10]" with guard, modifiers that matter and
+ * operands as far as they are decoded: general registers of all, addresses, constants, immediates,
+ * uniform registers and predicates of the usual ones; neither negations nor the target of a branch.
+ * Writes into buffer (160 bytes are enough, size is not 0) and returns it. */
+char *ridge_sass_line(const uint8_t word[16], uint32_t offset, int sm, char *buffer, size_t size);
 
 /* The instruction that produced what the one at index waits for: the latest earlier writer of a
  * register that it reads and that set a scoreboard the instruction waits on. Instructions are

@@ -23,20 +23,22 @@ extern "C" {
 
 typedef struct ridge_image ridge_image;
 
+typedef enum ridge_image_kind {
+    RIDGE_IMAGE_CUBIN,
+    RIDGE_IMAGE_FATBIN,
+    RIDGE_IMAGE_PTX,
+    RIDGE_IMAGE_OBJECT, /* .o */
+    RIDGE_IMAGE_SHARED, /* .so */
+    RIDGE_IMAGE_EXECUTABLE,
+    RIDGE_IMAGE_ARCHIVE /* .a */
+} ridge_image_kind;
+
 typedef enum ridge_entry_kind {
     RIDGE_ENTRY_CUBIN,
     RIDGE_ENTRY_PTX,
     RIDGE_ENTRY_LTO, /* NVVM IR for link-time optimisation: cannot be read, runs nowhere as is */
     RIDGE_ENTRY_UNKNOWN
 } ridge_entry_kind;
-
-/* What a target promises: sm_90 runs on 9.x from 9.0 on, sm_90a on 9.0 alone, sm_100f on its
- * family. */
-typedef enum ridge_target_suffix {
-    RIDGE_TARGET_PLAIN,
-    RIDGE_TARGET_ARCH,  /* "a" */
-    RIDGE_TARGET_FAMILY /* "f" */
-} ridge_target_suffix;
 
 typedef enum ridge_packing {
     RIDGE_PACKED_NOT,
@@ -45,29 +47,43 @@ typedef enum ridge_packing {
     RIDGE_PACKED_UNKNOWN
 } ridge_packing;
 
+/* What the header of an entry announces: nothing is unpacked until it is loaded. Entries stand in
+ * the order of sections, members and containers. The device-link stub that nvcc puts into programs
+ * is one as well: a cubin without functions, which is no code. */
 typedef struct ridge_entry {
     ridge_entry_kind kind;
     int sm; /* 90 */
     ridge_target_suffix suffix;
     int ptx_major, ptx_minor; /* ISA version of PTX; 0: not recorded */
     ridge_packing packing;
-    bool is_relocatable; /* of -rdc=true: needs a device link, at build time or by the driver */
-    bool is_debug;       /* built with -G */
+    /* Of -rdc=true: needs a device link, at build time or by the driver. Of a packed cubin in a bare
+     * .fatbin only its ridge_provenance tells. */
+    bool is_relocatable;
+    bool is_debug;    /* built with -G */
+    size_t container; /* which fat binary of the image, from 0; a cubin alone is 0 as well */
     uint64_t file_offset;
     uint64_t stored_bytes, unpacked_bytes;
     const char *member;     /* of an archive; NULL: the file itself. Borrowed from the image */
-    const char *section;    /* ".nv_fatbin", "__nv_relfatbin"; "" outside ELF */
+    const char *section;    /* ".nv_fatbin", "__nv_relfatbin", ".ldata"; "" outside ELF */
     const char *identifier; /* source file; NULL when not recorded */
-    const char *options;    /* of ptxas, as recorded; NULL */
+    const char *options;    /* of ptxas for PTX, of the compiler for LTO; NULL when not recorded */
 } ridge_entry;
 
-/* RIDGE_ERR_IO; RIDGE_ERR_FORMAT for what holds no CUDA code or contradicts itself;
+/* A file that zstd or gzip packed as a whole is unpacked first. Code that a host file embeds as
+ * data, as cuFFT does, is found too.
+ *
+ * RIDGE_ERR_IO; RIDGE_ERR_FORMAT for what holds no CUDA code or contradicts itself;
  * RIDGE_ERR_UNSUPPORTED for a kind of file that is known and not read (Windows COFF). A damaged
  * entry does not hide the others: see ridge_image_warning(). */
 ridge_status ridge_image_open(const char *path, ridge_image **out, ridge_error *err);
+/* The same of bytes in memory, which are borrowed until the end. name is what they are. */
 ridge_status ridge_image_read(const void *data, size_t size_bytes, const char *name,
                               ridge_image **out, ridge_error *err);
 void ridge_image_free(ridge_image *image);
+
+ridge_image_kind ridge_image_file_kind(const ridge_image *image);
+const char *ridge_image_kind_name(ridge_image_kind kind); /* "shared library" */
+size_t ridge_image_container_count(const ridge_image *image);
 
 size_t ridge_image_entry_count(const ridge_image *image);
 const ridge_entry *ridge_image_entry(const ridge_image *image, size_t index);
@@ -81,12 +97,13 @@ typedef struct ridge_ptx_kernel {
     int min_blocks;                          /* .minnctapersm */
     int max_registers;                       /* .maxnreg */
     int required_cluster[3], max_cluster;    /* .reqnctapercluster, .maxclusterrank */
+    bool needs_cluster;                      /* .explicitcluster */
     int parameter_bytes;
 } ridge_ptx_kernel;
 
-/* Unpacks an entry. Of a CUBIN entry *cubin is then borrowed; of a PTX entry *text (text_bytes,
- * not NUL-terminated) and *kernels; what does not apply is NULL. Any pointer may be NULL. All are
- * valid until ridge_image_entry_unload(). Loading twice is free. */
+/* What is in an entry: of a cubin the cubin, of PTX the text (not NUL-terminated) and its kernels;
+ * the rest is NULL, and all of it is for LTO IR and unknown kinds. Borrowed until
+ * ridge_image_entry_unload(). */
 typedef struct ridge_loaded {
     ridge_cubin *cubin;
     const char *text;
@@ -97,6 +114,8 @@ typedef struct ridge_loaded {
     ridge_target_suffix ptx_suffix;
 } ridge_loaded;
 
+/* Unpacks and reads an entry; one that is loaded already costs nothing. RIDGE_ERR_FORMAT when it is
+ * damaged, or of more than 1 GiB. */
 ridge_status ridge_image_entry_load(ridge_image *image, size_t index, ridge_loaded *out,
                                     ridge_error *err);
 void ridge_image_entry_unload(ridge_image *image, size_t index);
@@ -112,8 +131,49 @@ typedef enum ridge_run {
 } ridge_run;
 
 /* How one entry runs on a chip of compute capability major.minor: the rules of NVIDIA's
- * compatibility guide by kind, target and suffix. */
+ * compatibility guide by kind, target and suffix. Of PTX: whether a driver that knows its ISA
+ * version compiles it. Relocatable code counts as what it is after the device link. */
 ridge_run ridge_entry_runs(const ridge_entry *entry, int major, int minor);
+/* True when the driver takes a rather than b on that chip: the better ridge_run, then the target
+ * nearest below the chip, then the narrower suffix, then code that is linked already. */
+bool ridge_entry_is_preferred(const ridge_entry *a, const ridge_entry *b, int major, int minor);
+const char *ridge_run_name(ridge_run run); /* "native", "jit", "not promised", "none" */
+
+typedef struct ridge_compute {
+    int major, minor; /* 9, 0 */
+} ridge_compute;
+
+enum { RIDGE_COVERAGE_TARGETS_MAX = 64 };
+
+/* Which kernels run where. A kernel is a mangled name over all entries: an entry for a chip does
+ * not mean that all kernels are in it. Life: _create(), _add() of each entry as it is loaded (or
+ * _of() for a whole image, one entry loaded at a time), _finish(), the getters, _free(). Memory
+ * grows with the number of names, not with the code. */
+typedef struct ridge_coverage ridge_coverage;
+
+typedef struct ridge_coverage_cell {
+    ridge_run run;
+    size_t entry; /* that the driver would choose; SIZE_MAX: none */
+} ridge_coverage_cell;
+
+ridge_status ridge_coverage_create(const ridge_compute *targets, size_t target_count,
+                                   ridge_coverage **out, ridge_error *err);
+/* index is what the cells give back. */
+ridge_status ridge_coverage_add(ridge_coverage *coverage, const ridge_entry *entry, size_t index,
+                                const ridge_loaded *loaded, ridge_error *err);
+/* Sorts by name; no _add() after it. */
+void ridge_coverage_finish(ridge_coverage *coverage);
+/* create, load and add each, finish. Entries that cannot be read are counted. */
+ridge_status ridge_coverage_of(ridge_image *image, const ridge_compute *targets,
+                               size_t target_count, ridge_coverage **out, ridge_error *err);
+void ridge_coverage_free(ridge_coverage *coverage);
+
+size_t ridge_coverage_kernel_count(const ridge_coverage *coverage);
+const char *ridge_coverage_kernel(const ridge_coverage *coverage, size_t kernel);
+ridge_coverage_cell ridge_coverage_at(const ridge_coverage *coverage, size_t kernel, size_t target);
+/* Entries that _of() could not read: a hole may be one of theirs. *first_error (may be NULL) is of
+ * the first of them. */
+size_t ridge_coverage_unread(const ridge_coverage *coverage, const char **first_error);
 
 #ifdef __cplusplus
 }

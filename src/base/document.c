@@ -62,40 +62,40 @@ void ridge_document_release(ridge_document *document)
     document->root = NULL;
 }
 
-ridge_value_kind ridge_value_kind_of(const ridge_value *value)
+ridge_node_kind ridge_node_kind_of(const ridge_node *value)
 {
     switch (value == NULL ? JSON_NULL : json_typeof(value)) {
     case JSON_OBJECT:
-        return RIDGE_VALUE_OBJECT;
+        return RIDGE_NODE_OBJECT;
     case JSON_ARRAY:
-        return RIDGE_VALUE_ARRAY;
+        return RIDGE_NODE_ARRAY;
     case JSON_STRING:
-        return RIDGE_VALUE_TEXT;
+        return RIDGE_NODE_TEXT;
     case JSON_INTEGER:
     case JSON_REAL:
-        return RIDGE_VALUE_NUMBER;
+        return RIDGE_NODE_NUMBER;
     case JSON_TRUE:
     case JSON_FALSE:
-        return RIDGE_VALUE_BOOL;
+        return RIDGE_NODE_BOOL;
     case JSON_NULL:
         break;
     }
-    return RIDGE_VALUE_NULL;
+    return RIDGE_NODE_NULL;
 }
 
-const char *ridge_value_text(const ridge_value *value)
+const char *ridge_node_text(const ridge_node *value)
 {
     return value != NULL ? json_string_value(value) : NULL;
 }
 
-double ridge_value_number(const ridge_value *value)
+double ridge_node_number(const ridge_node *value)
 {
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-bool ridge_value_integer(const ridge_value *value, int64_t *out)
+bool ridge_node_integer(const ridge_node *value, int64_t *out)
 {
-    const double number = ridge_value_number(value);
+    const double number = ridge_node_number(value);
 
     if (json_is_integer(value)) {
         *out = json_integer_value(value);
@@ -108,22 +108,22 @@ bool ridge_value_integer(const ridge_value *value, int64_t *out)
     return true;
 }
 
-size_t ridge_value_count(const ridge_value *value)
+size_t ridge_node_count(const ridge_node *value)
 {
     return json_is_array(value) ? json_array_size(value) : json_object_size(value);
 }
 
-const ridge_value *ridge_value_at(const ridge_value *array, size_t index)
+const ridge_node *ridge_node_at(const ridge_node *array, size_t index)
 {
     return json_array_get(array, index);
 }
 
-const ridge_value *ridge_value_member(const ridge_value *object, const char *key)
+const ridge_node *ridge_node_member(const ridge_node *object, const char *key)
 {
     return json_object_get(object, key);
 }
 
-const ridge_value *ridge_value_next(const ridge_value *object, const void **at, const char **key)
+const ridge_node *ridge_node_next(const ridge_node *object, const void **at, const char **key)
 {
     /* jansson's iterators take an object that may be changed; nothing is. */
     union {
@@ -164,7 +164,7 @@ static int show_more(const char *piece, size_t size, void *context)
     return size > left ? -1 : 0;
 }
 
-static ridge_status wrong(const ridge_value *value, const char *key, const char *expected,
+static ridge_status wrong(const ridge_node *value, const char *key, const char *expected,
                           ridge_error *err)
 {
     struct shown shown = {"", 0};
@@ -174,23 +174,23 @@ static ridge_status wrong(const ridge_value *value, const char *key, const char 
 }
 
 /* The member, unless it is absent or null. */
-static const ridge_value *present(const ridge_value *object, const char *key)
+static const ridge_node *present(const ridge_node *object, const char *key)
 {
-    const ridge_value *const value = ridge_value_member(object, key);
+    const ridge_node *const value = ridge_node_member(object, key);
 
-    return ridge_value_kind_of(value) == RIDGE_VALUE_NULL ? NULL : value;
+    return ridge_node_kind_of(value) == RIDGE_NODE_NULL ? NULL : value;
 }
 
-ridge_status ridge_value_get_integer(const ridge_value *object, const char *key, int64_t lowest,
-                                     int64_t highest, int64_t *out, ridge_error *err)
+ridge_status ridge_node_get_integer(const ridge_node *object, const char *key, int64_t lowest,
+                                    int64_t highest, int64_t *out, ridge_error *err)
 {
-    const ridge_value *const value = present(object, key);
+    const ridge_node *const value = present(object, key);
     char expected[96];
     int64_t number;
 
     if (value == NULL)
         return RIDGE_OK;
-    if (ridge_value_integer(value, &number) && number >= lowest && number <= highest) {
+    if (ridge_node_integer(value, &number) && number >= lowest && number <= highest) {
         *out = number;
         return RIDGE_OK;
     }
@@ -199,11 +199,11 @@ ridge_status ridge_value_get_integer(const ridge_value *object, const char *key,
     return wrong(value, key, expected, err);
 }
 
-ridge_status ridge_value_get_number(const ridge_value *object, const char *key, double lowest,
-                                    double highest, double *out, ridge_error *err)
+ridge_status ridge_node_get_number(const ridge_node *object, const char *key, double lowest,
+                                   double highest, double *out, ridge_error *err)
 {
-    const ridge_value *const value = present(object, key);
-    const double number = ridge_value_number(value);
+    const ridge_node *const value = present(object, key);
+    const double number = ridge_node_number(value);
     char expected[96];
 
     if (value == NULL)
@@ -216,10 +216,10 @@ ridge_status ridge_value_get_number(const ridge_value *object, const char *key, 
     return wrong(value, key, expected, err);
 }
 
-ridge_status ridge_value_get_bool(const ridge_value *object, const char *key, bool *out,
-                                  ridge_error *err)
+ridge_status ridge_node_get_bool(const ridge_node *object, const char *key, bool *out,
+                                 ridge_error *err)
 {
-    const ridge_value *const value = present(object, key);
+    const ridge_node *const value = present(object, key);
 
     if (value == NULL)
         return RIDGE_OK;
@@ -229,15 +229,15 @@ ridge_status ridge_value_get_bool(const ridge_value *object, const char *key, bo
     return RIDGE_OK;
 }
 
-ridge_status ridge_value_get_text(const ridge_value *object, const char *key, const char **out,
-                                  ridge_error *err)
+ridge_status ridge_node_get_text(const ridge_node *object, const char *key, const char **out,
+                                 ridge_error *err)
 {
-    const ridge_value *const value = present(object, key);
+    const ridge_node *const value = present(object, key);
 
     if (value == NULL)
         return RIDGE_OK;
-    if (ridge_value_text(value) == NULL)
+    if (ridge_node_text(value) == NULL)
         return wrong(value, key, "a text", err);
-    *out = ridge_value_text(value);
+    *out = ridge_node_text(value);
     return RIDGE_OK;
 }

@@ -16,11 +16,11 @@
 
 #include "ridge/status.h"
 
-/* One value of a document: jansson's, which stays private to document.c. */
-typedef struct json_t ridge_value;
+/* One value of a document: an object, an array, a text, ... jansson's, private to document.c. */
+typedef struct json_t ridge_node;
 
 typedef struct ridge_document {
-    ridge_value *root; /* an object */
+    ridge_node *root; /* an object */
 } ridge_document;
 
 /* Reads a file (gzip and zstd are unpacked) whose top value is an object. RIDGE_ERR_IO;
@@ -30,40 +30,40 @@ ridge_status ridge_document_parse(const void *text, size_t size_bytes, ridge_doc
                                   ridge_error *err);
 void ridge_document_release(ridge_document *document);
 
-typedef enum ridge_value_kind {
-    RIDGE_VALUE_NULL, /* also an absent one */
-    RIDGE_VALUE_BOOL,
-    RIDGE_VALUE_NUMBER,
-    RIDGE_VALUE_TEXT,
-    RIDGE_VALUE_ARRAY,
-    RIDGE_VALUE_OBJECT
-} ridge_value_kind;
+typedef enum ridge_node_kind {
+    RIDGE_NODE_NULL, /* also an absent one */
+    RIDGE_NODE_BOOL,
+    RIDGE_NODE_NUMBER,
+    RIDGE_NODE_TEXT,
+    RIDGE_NODE_ARRAY,
+    RIDGE_NODE_OBJECT
+} ridge_node_kind;
 
 /* All of these take NULL, the absent value. */
-ridge_value_kind ridge_value_kind_of(const ridge_value *value);
-const char *ridge_value_text(const ridge_value *value); /* NULL when no text */
-double ridge_value_number(const ridge_value *value);    /* NAN when no number */
+ridge_node_kind ridge_node_kind_of(const ridge_node *value);
+const char *ridge_node_text(const ridge_node *value); /* NULL when no text */
+double ridge_node_number(const ridge_node *value);    /* NAN when no number */
 /* A whole number that fits; false leaves *out. */
-bool ridge_value_integer(const ridge_value *value, int64_t *out);
+bool ridge_node_integer(const ridge_node *value, int64_t *out);
 /* Elements of an array or members of an object; else 0. */
-size_t ridge_value_count(const ridge_value *value);
-const ridge_value *ridge_value_at(const ridge_value *array, size_t index);
-const ridge_value *ridge_value_member(const ridge_value *object, const char *key);
+size_t ridge_node_count(const ridge_node *value);
+const ridge_node *ridge_node_at(const ridge_node *array, size_t index);
+const ridge_node *ridge_node_member(const ridge_node *object, const char *key);
 
 /* The members of an object in the order of the file:
  *     const void *at = NULL;
- *     while ((value = ridge_value_next(object, &at, &key)) != NULL) */
-const ridge_value *ridge_value_next(const ridge_value *object, const void **at, const char **key);
+ *     while ((value = ridge_node_next(object, &at, &key)) != NULL) */
+const ridge_node *ridge_node_next(const ridge_node *object, const void **at, const char **key);
 
 /* Members of an object that must have a type and a range when they are there: RIDGE_ERR_FORMAT
  * says "hidden_size is \"wide\", expected a whole number from 1 to 1048576". */
-ridge_status ridge_value_get_integer(const ridge_value *object, const char *key, int64_t lowest,
-                                     int64_t highest, int64_t *out, ridge_error *err);
-ridge_status ridge_value_get_number(const ridge_value *object, const char *key, double lowest,
-                                    double highest, double *out, ridge_error *err);
-ridge_status ridge_value_get_bool(const ridge_value *object, const char *key, bool *out,
-                                  ridge_error *err);
-ridge_status ridge_value_get_text(const ridge_value *object, const char *key, const char **out,
-                                  ridge_error *err);
+ridge_status ridge_node_get_integer(const ridge_node *object, const char *key, int64_t lowest,
+                                    int64_t highest, int64_t *out, ridge_error *err);
+ridge_status ridge_node_get_number(const ridge_node *object, const char *key, double lowest,
+                                   double highest, double *out, ridge_error *err);
+ridge_status ridge_node_get_bool(const ridge_node *object, const char *key, bool *out,
+                                 ridge_error *err);
+ridge_status ridge_node_get_text(const ridge_node *object, const char *key, const char **out,
+                                 ridge_error *err);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Whole files in memory. Large ones are mapped; small ones, and those of file systems that cannot
- * map, are read. Compressed contents are unpacked in a stream into a buffer that doubles, so that
- * a size announced by the file is never believed. */
+ * map, are read. Compressed contents go through base/unpack.h. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -18,10 +17,10 @@
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "base/unpack.h"
 
 enum {
     SMALL_BYTES = 1 << 16, /* below this a read is cheaper than a mapping and its page faults */
-    FIRST_UNPACKED_BYTES = 1 << 16,
     ZLIB_PIECE_BYTES = 1 << 30, /* zlib counts in unsigned int */
 };
 
@@ -130,80 +129,9 @@ void ridge_file_release(ridge_file *file)
 
 /* -- unpacking --------------------------------------------------------------------------------- */
 
-/* What unpacked bytes go to. */
-typedef struct sink {
-    uint8_t *data;
-    size_t size;
-    size_t capacity;
-    size_t largest;
-} sink;
-
 static ridge_status out_of_memory(ridge_error *err)
 {
     return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory while unpacking");
-}
-
-static ridge_status too_large(const sink *to, ridge_error *err)
-{
-    return ridge_fail(err, RIDGE_ERR_FORMAT, "unpacks to more than %zu bytes", to->largest);
-}
-
-/* Makes room for at least one more byte. */
-static ridge_status grow(sink *to, ridge_error *err)
-{
-    size_t capacity = to->capacity > 0 ? to->capacity : FIRST_UNPACKED_BYTES / 2;
-    uint8_t *data;
-
-    if (to->size < to->capacity)
-        return RIDGE_OK;
-    if (to->size > to->largest)
-        return too_large(to, err);
-    /* One byte more than allowed, to see whether something comes. */
-    capacity = capacity > to->largest / 2 ? to->largest + 1 : capacity * 2;
-    data = ridge_realloc_array(to->data, capacity, 1);
-    if (data == NULL)
-        return out_of_memory(err);
-    to->data = data;
-    to->capacity = capacity;
-    return RIDGE_OK;
-}
-
-static ridge_status unpack_zstd(ridge_slice packed, sink *to, ridge_error *err)
-{
-    ZSTD_DStream *const stream = ZSTD_createDStream();
-    ZSTD_inBuffer in = {packed.data, packed.size, 0};
-    ridge_status status = RIDGE_OK;
-    size_t left = 1; /* of the frame: 0 at its end */
-
-    if (stream == NULL)
-        return out_of_memory(err);
-    /* A full buffer may hide output that the decoder still keeps: then it is called again
-     * although it has all input. */
-    while (in.pos < in.size || left != 0) {
-        const size_t in_before = in.pos;
-        ZSTD_outBuffer out;
-
-        status = grow(to, err);
-        if (status != RIDGE_OK)
-            break;
-        out.dst = to->data + to->size;
-        out.size = to->capacity - to->size;
-        out.pos = 0;
-        left = ZSTD_decompressStream(stream, &out, &in);
-        to->size += out.pos;
-        if (ZSTD_isError(left)) {
-            status = ridge_fail(err, RIDGE_ERR_FORMAT, "zstd data damaged near byte %zu: %s",
-                                in.pos, ZSTD_getErrorName(left));
-            break;
-        }
-        if (left != 0 && in.pos == in_before && out.pos == 0) {
-            status = ridge_fail(err, RIDGE_ERR_FORMAT,
-                                "zstd data cut: %zu bytes end inside a frame", packed.size);
-            break;
-        }
-    }
-    ZSTD_freeDStream(stream);
-    return status;
 }
 
 static voidpf zlib_allocate(voidpf unused, uInt count, uInt size)
@@ -219,7 +147,7 @@ static void zlib_free(voidpf unused, voidpf block)
 }
 
 /* Inflates one gzip member at *at and moves it behind. */
-static ridge_status unpack_member(z_stream *stream, ridge_slice packed, size_t *at, sink *to,
+static ridge_status unpack_member(z_stream *stream, ridge_slice packed, size_t *at, ridge_sink *to,
                                   ridge_error *err)
 {
     int answer = Z_OK;
@@ -229,7 +157,7 @@ static ridge_status unpack_member(z_stream *stream, ridge_slice packed, size_t *
         const uInt in_size = in_left < ZLIB_PIECE_BYTES ? (uInt)in_left : ZLIB_PIECE_BYTES;
         size_t room;
         uInt out_size;
-        const ridge_status status = grow(to, err);
+        const ridge_status status = ridge_sink_grow(to, err);
 
         if (status != RIDGE_OK)
             return status;
@@ -255,7 +183,7 @@ static ridge_status unpack_member(z_stream *stream, ridge_slice packed, size_t *
     return RIDGE_OK;
 }
 
-static ridge_status unpack_gzip(ridge_slice packed, sink *to, ridge_error *err)
+static ridge_status unpack_gzip(ridge_slice packed, ridge_sink *to, ridge_error *err)
 {
     z_stream stream = {.zalloc = zlib_allocate, .zfree = zlib_free};
     ridge_status status = RIDGE_OK;
@@ -280,18 +208,18 @@ static bool begins_with(ridge_slice bytes, const char *magic, size_t size)
 ridge_status ridge_file_unpack(ridge_file *file, const char *name, size_t largest_bytes,
                                ridge_error *err)
 {
-    sink to = {.largest = largest_bytes < SIZE_MAX ? largest_bytes : SIZE_MAX - 1};
+    ridge_sink to = {.largest = largest_bytes < SIZE_MAX ? largest_bytes : SIZE_MAX - 1};
     ridge_status status;
 
     (void)name;
     if (begins_with(file->bytes, "\x28\xb5\x2f\xfd", 4))
-        status = unpack_zstd(file->bytes, &to, err);
+        status = ridge_unpack_zstd(file->bytes, &to, err);
     else if (begins_with(file->bytes, "\x1f\x8b", 2))
         status = unpack_gzip(file->bytes, &to, err);
     else
         return RIDGE_OK;
     if (status == RIDGE_OK && to.size > to.largest)
-        status = too_large(&to, err);
+        status = ridge_sink_too_large(&to, err);
     if (status != RIDGE_OK) {
         ridge_free(to.data);
         return status;

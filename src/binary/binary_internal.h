@@ -81,12 +81,15 @@ struct ridge_cubin {
     int sm;
     int toolkit_major;
     char toolkit[16]; /* "" when not recorded */
+    ridge_provenance provenance;
 
     size_t sections_offset;
     cubin_section *sections;
     size_t section_count;
 
     ridge_function *functions; /* by name */
+    ridge_slice *attributes;   /* of each function: its .nv.info section */
+    int *helper_frames;        /* of each: largest frame of a helper inside its code */
     size_t function_count;
 
     ridge_slice symbols;
@@ -114,6 +117,36 @@ typedef struct cubin_symbol_row {
 
 /* False, and a row of zeros, when there is no such symbol. */
 bool cubin_symbol(const ridge_cubin *cubin, uint64_t index, cubin_symbol_row *row);
+
+/* The first function of a name: linked files may hold several local ones. NULL: none. */
+ridge_function *cubin_find_function(const ridge_cubin *cubin, const char *name);
+
+/* ---- attributes (attributes.c) ---- */
+
+enum { CUBIN_TOOLKIT_WITH_SPILLS = 13 };
+
+/* A number from a file as a plain int; what cannot be is not known: -1. */
+static inline int cubin_int(uint64_t value)
+{
+    return value <= INT32_MAX ? (int)value : -1;
+}
+
+/* Those of a function, or of the whole file when it is NULL. */
+ridge_status cubin_read_attributes(ridge_cubin *cubin, const cubin_section *section,
+                                   ridge_function *function, ridge_error *err);
+/* .nv.compat, which is coded as they are, with codes of its own. */
+void cubin_read_compat(ridge_cubin *cubin, ridge_slice data);
+/* When all are read: which functions call themselves. */
+void cubin_find_recursion(ridge_cubin *cubin);
+
+/* ---- where a cubin comes from (provenance.c) ---- */
+
+/* .note.nv.tkinfo: tool, version, options; sets the toolkit too. What is damaged is not known. */
+ridge_status cubin_read_toolkit_note(ridge_cubin *cubin, ridge_slice section, ridge_error *err);
+/* .note.nv.cuinfo: the virtual architecture. */
+void cubin_read_device_note(ridge_cubin *cubin, ridge_slice section);
+/* .nv_debug_ptx_txt: the launch bounds that the attributes do not hold. */
+ridge_status cubin_read_embedded_ptx(ridge_cubin *cubin, ridge_slice section, ridge_error *err);
 
 /* ---- decoding (sass.c) ---- */
 

@@ -5,8 +5,8 @@
  * memory, .nv.constant0.k holds its parameters. .nv.info holds attributes that name a symbol.
  * docs/formats/cubin.md describes the fields; two header styles exist (toolkits to 12.x, and 13).
  *
- * Sections are matched through one sorted table of functions, and the sum of all section names is
- * held to a small multiple of the file, so that a hostile file costs no more than n log n. */
+ * Sections are matched through one sorted table of functions, and the sum of all section names, as
+ * that of their contents, is held to a small multiple of the file, so that a hostile file costs no more than n log n. */
 #include "ridge/binary.h"
 
 #include <stdio.h>
@@ -28,32 +28,20 @@ enum {
     TYPE_NOTE = 7,
     TYPE_NOBITS = 8,
     TYPE_REL = 9,
-    SYMBOL_FUNCTION = 2,     /* low four bits of st_info */
-    SYMBOL_IS_KERNEL = 0x10, /* in st_other */
-    INDEX_ESCAPE = 0xffff,   /* e_shstrndx: the index is in section 0 */
-    SHARED_RESERVE_SM = 90,  /* from here on .nv.shared.k includes the driver's share */
+    TYPE_CUDA_GLOBAL = 0x70000007, /* as NOBITS, in relocatable files: global, its initial */
+    TYPE_CUDA_SHARED = 0x7000000a, /* values, local, shared; none of them is read */
+    SYMBOL_FUNCTION = 2,           /* low four bits of st_info */
+    SYMBOL_IS_KERNEL = 0x10,       /* in st_other */
+    INDEX_ESCAPE = 0xffff,         /* e_shstrndx: the index is in section 0 */
+    SHARED_RESERVE_SM = 90,        /* from here on .nv.shared.k of linked code includes
+                                      the driver's share */
     SHARED_RESERVE_BYTES = 1024,
     NAMES_PER_FILE = 4, /* section names together are at most this many times the file */
-    TOOLKIT_WITH_SPILLS = 13,
-    NOTE_TOOLKIT = 2000, /* type of a note in .note.nv.tkinfo */
-};
-
-/* Attribute codes and formats of .nv.info. */
-enum {
-    FORMAT_SIZED = 4, /* u16 length, then data; the other formats have two bytes of value */
-    ATTR_MAX_THREADS = 0x05,
-    ATTR_PARAM_CBANK = 0x0a,
-    ATTR_REQUIRED_THREADS = 0x10,
-    ATTR_FRAME_SIZE = 0x11,
-    ATTR_PARAMETER = 0x17,
-    ATTR_PARAMETER_BYTES = 0x19,
-    ATTR_MAX_REGISTERS = 0x1b,
-    ATTR_REGISTERS = 0x2f,
-    ATTR_TOOLKIT = 0x37,
-    ATTR_PARAMETER_V2 = 0x45,
-    ATTR_BARRIERS = 0x4c,
-    ATTR_ANNOTATIONS = 0x55,
-    ANNOTATION_SPILL = 1,
+    BYTES_PER_FILE = 4, /* and so are their contents */
+    RELOCATABLE = 1,    /* e_type */
+    FIRST_SM_WITH_ARCH = 90,
+    OLD_FLAG_ARCH = 0x800, /* e_flags: an "a" target; toolkit 9 set it on sm_60 too */
+    NEW_FLAG_ARCH = 0x8,   /* by LLVM's BinaryFormat/ELF.h; nvcc 13.0 does not set it */
 };
 
 static ridge_status out_of_memory(ridge_error *err)
@@ -82,7 +70,8 @@ static ridge_status read_section(const ridge_cubin *cubin, size_t index, cubin_s
     section->info = ridge_read_u32(&cursor);
     section->data.data = NULL;
     section->data.size = 0;
-    if (index == 0 || section->type == 0 || section->type == TYPE_NOBITS)
+    if (index == 0 || section->type == 0 || section->type == TYPE_NOBITS ||
+        (section->type >= TYPE_CUDA_GLOBAL && section->type <= TYPE_CUDA_SHARED))
         return RIDGE_OK;
     section->data = ridge_slice_part(cubin->file, offset, section->size, &ok);
     if (!ok)
@@ -130,6 +119,7 @@ static ridge_status name_sections(ridge_cubin *cubin, size_t names_index, ridge_
 static ridge_status read_sections(ridge_cubin *cubin, size_t names_index, ridge_error *err)
 {
     cubin_section first;
+    size_t total_bytes = 0;
     size_t room;
     size_t i;
     ridge_status status;
@@ -156,6 +146,11 @@ static ridge_status read_sections(ridge_cubin *cubin, size_t names_index, ridge_
         status = read_section(cubin, i, &cubin->sections[i], err);
         if (status != RIDGE_OK)
             return status;
+        total_bytes += cubin->sections[i].data.size;
+        if (total_bytes / BYTES_PER_FILE > cubin->file.size)
+            return ridge_fail(err, RIDGE_ERR_FORMAT,
+                              "%zu sections overlap: %zu bytes in a cubin of %zu", i + 1,
+                              total_bytes, cubin->file.size);
     }
     return name_sections(cubin, names_index, err);
 }
@@ -175,7 +170,7 @@ static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_e
     static const uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2, 1}; /* 64 bits, little endian */
     ridge_cursor cursor = ridge_cursor_of(cubin->file);
     uint8_t os_abi;
-    unsigned machine, section_bytes;
+    unsigned type, machine, section_bytes;
     uint32_t version, flags;
 
     if (cubin->file.size < HEADER_BYTES || memcmp(cubin->file.data, magic, sizeof(magic)) != 0)
@@ -184,7 +179,8 @@ static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_e
                           cubin->file.size);
     ridge_skip(&cursor, 7);
     os_abi = ridge_read_u8(&cursor);
-    ridge_skip(&cursor, 10); /* ABI version, padding, file type */
+    ridge_skip(&cursor, 8); /* ABI version, padding */
+    type = ridge_read_u16(&cursor);
     machine = ridge_read_u16(&cursor);
     version = ridge_read_u32(&cursor);
     ridge_skip(&cursor, 16); /* entry point, program headers */
@@ -203,40 +199,23 @@ static ridge_status read_header(ridge_cubin *cubin, size_t *names_index, ridge_e
     if (section_bytes != SECTION_BYTES)
         return ridge_fail(err, RIDGE_ERR_FORMAT, "section headers of %u bytes, expected %d",
                           section_bytes, SECTION_BYTES);
+    cubin->provenance.is_relocatable = type == RELOCATABLE;
+    cubin->provenance.virtual_sm = -1;
     if (os_abi == OSABI_NEW) {
         cubin->sm = (int)(flags >> 8 & 0xff);
-        cubin->toolkit_major = TOOLKIT_WITH_SPILLS;
+        cubin->toolkit_major = CUBIN_TOOLKIT_WITH_SPILLS;
     } else {
         cubin->sm = (int)(flags & 0xff);
+        if ((flags >> 16 & 0xff) != 0)
+            cubin->provenance.virtual_sm = (int)(flags >> 16 & 0xff);
         cubin->toolkit_major = (int)(version / 10);
         if (version >= 10 && version < 10000)
             snprintf(cubin->toolkit, sizeof(cubin->toolkit), "%u.%u", version / 10, version % 10);
     }
+    if (cubin->sm >= FIRST_SM_WITH_ARCH &&
+        (flags & (os_abi == OSABI_NEW ? NEW_FLAG_ARCH : OLD_FLAG_ARCH)) != 0)
+        cubin->provenance.suffix = RIDGE_TARGET_ARCH;
     return RIDGE_OK;
-}
-
-/* ".note.nv.tkinfo" holds "Cuda compilation tools, release 13.0, V13.0.88". */
-static void read_toolkit_note(ridge_cubin *cubin, ridge_slice note)
-{
-    static const char before[] = "release ";
-    const size_t before_length = sizeof(before) - 1;
-    size_t i, length;
-
-    for (i = 0; i + before_length < note.size; i++)
-        if (note.data[i] == 'r' && memcmp(note.data + i, before, before_length) == 0)
-            break;
-    i += before_length;
-    for (length = 0; i + length < note.size && length + 1 < sizeof(cubin->toolkit); length++) {
-        const uint8_t c = note.data[i + length];
-
-        if ((c < '0' || c > '9') && c != '.')
-            break;
-        cubin->toolkit[length] = (char)c;
-    }
-    if (length > 0) {
-        cubin->toolkit[length] = '\0';
-        cubin->toolkit_major = (int)strtol(cubin->toolkit, NULL, 10);
-    }
 }
 
 /* ---- functions ---- */
@@ -256,8 +235,7 @@ static int compare_texts(const void *a, const void *b)
     return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
 }
 
-/* The first function of a name: linked files may hold several local ones. */
-static ridge_function *find_function(const ridge_cubin *cubin, const char *name)
+ridge_function *cubin_find_function(const ridge_cubin *cubin, const char *name)
 {
     size_t low = 0;
     size_t high = cubin->function_count;
@@ -289,6 +267,9 @@ static void init_function(ridge_function *function, const char *name, const cubi
     function->max_registers = -1;
     function->spill_store_bytes = -1;
     function->spill_load_bytes = -1;
+    function->min_blocks = -1;
+    function->stack_bytes = -1;
+    function->constant_bytes = -1;
 }
 
 static ridge_status collect_functions(ridge_cubin *cubin, ridge_error *err)
@@ -303,7 +284,10 @@ static ridge_status collect_functions(ridge_cubin *cubin, ridge_error *err)
     texts = ridge_calloc(count, sizeof(*texts));
     cubin->functions = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->functions));
     cubin->lines = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->lines));
-    if (texts == NULL || cubin->functions == NULL || cubin->lines == NULL) {
+    cubin->helper_frames = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->helper_frames));
+    cubin->attributes = ridge_alloc_array(&cubin->arena, count, sizeof(*cubin->attributes));
+    if (texts == NULL || cubin->functions == NULL || cubin->lines == NULL ||
+        cubin->helper_frames == NULL || cubin->attributes == NULL) {
         ridge_free(texts);
         return out_of_memory(err);
     }
@@ -343,21 +327,6 @@ bool cubin_symbol(const ridge_cubin *cubin, uint64_t index, cubin_symbol_row *ro
     return true;
 }
 
-/* The function that a symbol names; NULL for helpers inside its code and for data. In an image that
- * was taken from a process, as reports hold them, the value is where the driver had put the code.
- */
-static ridge_function *function_of_symbol(const ridge_cubin *cubin, uint32_t index)
-{
-    cubin_symbol_row row;
-
-    if (!cubin_symbol(cubin, index, &row) || row.type != SYMBOL_FUNCTION || row.function == NULL)
-        return NULL;
-    if (row.value != 0 &&
-        (row.value <= row.function->code_bytes || row.size != row.function->code_bytes))
-        return NULL;
-    return row.function;
-}
-
 static void mark_kernels(ridge_cubin *cubin)
 {
     const size_t count = cubin->symbols.size / SYMBOL_BYTES;
@@ -372,177 +341,16 @@ static void mark_kernels(ridge_cubin *cubin)
     }
 }
 
-/* ---- attributes ---- */
-
-typedef struct attribute {
-    uint8_t format, code;
-    ridge_slice data;
-} attribute;
-
-/* False at the end and, with cursor->failed, when the stream is cut. */
-static bool next_attribute(ridge_cursor *cursor, attribute *attr)
-{
-    if (ridge_cursor_left(cursor) == 0)
-        return false;
-    attr->format = ridge_read_u8(cursor);
-    attr->code = ridge_read_u8(cursor);
-    attr->data =
-        ridge_read_bytes(cursor, attr->format == FORMAT_SIZED ? ridge_read_u16(cursor) : 2);
-    return !cursor->failed;
-}
-
-static ridge_status cut_attributes(const cubin_section *section, ridge_error *err)
-{
-    return ridge_fail(err, RIDGE_ERR_FORMAT, "attributes in %.200s end inside one, after %zu bytes",
-                      section->name, section->data.size);
-}
-
-/* A number from a file as a plain int; what cannot be is not known. */
-static int to_int(uint64_t value)
-{
-    return value <= INT32_MAX ? (int)value : -1;
-}
-
-/* Attributes of symbols: registers and stack frame. They may stand in .nv.info of the file or of
- * the function. */
-static void apply_symbol_attribute(ridge_cubin *cubin, const attribute *attr)
-{
-    ridge_cursor cursor = ridge_cursor_of(attr->data);
-    ridge_function *const function = function_of_symbol(cubin, ridge_read_u32(&cursor));
-    const int value = to_int(ridge_read_u32(&cursor));
-
-    if (cursor.failed || function == NULL)
-        return;
-    if (attr->code == ATTR_REGISTERS)
-        function->registers_per_thread = value;
-    else
-        function->local_bytes = value;
-}
-
-/* Sums the widths of the stores and loads that the compiler marked as spills. */
-static void sum_spills(const ridge_cubin *cubin, ridge_function *function, ridge_slice annotations)
-{
-    ridge_cursor cursor = ridge_cursor_of(annotations);
-
-    if (function->spill_store_bytes < 0) /* a toolkit of which that was not known */
-        function->spill_store_bytes = function->spill_load_bytes = 0;
-    while (ridge_cursor_left(&cursor) >= 8) {
-        const uint32_t type = ridge_read_u32(&cursor);
-        const uint32_t offset = ridge_read_u32(&cursor);
-        ridge_sass sass;
-
-        if (type != ANNOTATION_SPILL || offset % SASS_BYTES != 0 ||
-            offset >= function->code_bytes || function->code_bytes - offset < SASS_BYTES)
-            continue;
-        sass_decode_fields(function->code + offset, offset, cubin->sm, &sass);
-        if (sass.cls != RIDGE_SASS_LOCAL)
-            continue;
-        if (sass.is_store)
-            function->spill_store_bytes += sass.width_bytes;
-        else
-            function->spill_load_bytes += sass.width_bytes;
-    }
-}
-
-static void read_threads(ridge_cursor *cursor, ridge_function *function)
-{
-    int i;
-
-    for (i = 0; i < 3; i++)
-        function->max_threads[i] = to_int(ridge_read_u32(cursor));
-}
-
-/* Size of all parameters from one of them, for files without their sum. */
-static void grow_parameters(ridge_cursor *cursor, bool is_v2, ridge_function *function)
-{
-    unsigned end;
-
-    ridge_skip(cursor, 6); /* index, ordinal */
-    end = ridge_read_u16(cursor);
-    /* The size is the top 14 bits of a word of flags, or a field of its own. */
-    end += is_v2 ? ridge_read_u16(cursor) : ridge_read_u32(cursor) >> 18;
-    if (!cursor->failed && (int)end > function->parameter_bytes)
-        function->parameter_bytes = (int)end;
-}
-
-static void apply_attribute(ridge_cubin *cubin, ridge_function *function, const attribute *attr)
-{
-    ridge_cursor cursor = ridge_cursor_of(attr->data);
-
-    switch (attr->code) {
-    case ATTR_MAX_THREADS:
-    case ATTR_REQUIRED_THREADS:
-        if (attr->data.size >= 12)
-            read_threads(&cursor, function);
-        break;
-    case ATTR_PARAM_CBANK: /* symbol, offset, size */
-        ridge_skip(&cursor, 6);
-        if (attr->data.size >= 8)
-            function->parameter_bytes = ridge_read_u16(&cursor);
-        break;
-    case ATTR_PARAMETER_BYTES:
-        function->parameter_bytes = ridge_read_u16(&cursor);
-        break;
-    case ATTR_PARAMETER:
-    case ATTR_PARAMETER_V2:
-        grow_parameters(&cursor, attr->code == ATTR_PARAMETER_V2, function);
-        break;
-    case ATTR_MAX_REGISTERS:
-        function->max_registers = ridge_read_u16(&cursor);
-        break;
-    case ATTR_BARRIERS:
-        function->barriers = ridge_read_u8(&cursor);
-        break;
-    case ATTR_ANNOTATIONS:
-        sum_spills(cubin, function, attr->data);
-        break;
-    case ATTR_REGISTERS:
-    case ATTR_FRAME_SIZE:
-        apply_symbol_attribute(cubin, attr);
-        break;
-    default:
-        break;
-    }
-}
-
-/* The toolkit from the attributes of the file; a note that names it goes first. */
-static void apply_toolkit(ridge_cubin *cubin, const attribute *attr)
-{
-    ridge_cursor cursor = ridge_cursor_of(attr->data);
-    const uint32_t version = ridge_read_u32(&cursor); /* 130: 13.0 */
-
-    if (cubin->toolkit[0] != '\0' || version < 10 || version > 10000)
-        return;
-    snprintf(cubin->toolkit, sizeof(cubin->toolkit), "%u.%u", version / 10, version % 10);
-    cubin->toolkit_major = (int)(version / 10);
-}
-
-static ridge_status read_attributes(ridge_cubin *cubin, const cubin_section *section,
-                                    ridge_function *function, ridge_error *err)
-{
-    ridge_cursor cursor = ridge_cursor_of(section->data);
-    attribute attr;
-
-    if (function != NULL && cubin->toolkit_major >= TOOLKIT_WITH_SPILLS)
-        function->spill_store_bytes = function->spill_load_bytes = 0;
-    while (next_attribute(&cursor, &attr)) {
-        if (attr.code == ATTR_TOOLKIT)
-            apply_toolkit(cubin, &attr);
-        else if (function != NULL)
-            apply_attribute(cubin, function, &attr);
-        else if (attr.code == ATTR_REGISTERS || attr.code == ATTR_FRAME_SIZE)
-            apply_symbol_attribute(cubin, &attr);
-    }
-    return cursor.failed ? cut_attributes(section, err) : RIDGE_OK;
-}
+/* ---- what belongs to a function ---- */
 
 static void set_shared(const ridge_cubin *cubin, ridge_function *function, uint64_t size)
 {
-    uint64_t reserve = cubin->sm >= SHARED_RESERVE_SM ? SHARED_RESERVE_BYTES : 0;
+    const bool has_reserve = cubin->sm >= SHARED_RESERVE_SM && !cubin->provenance.is_relocatable;
+    uint64_t reserve = has_reserve ? SHARED_RESERVE_BYTES : 0;
 
     if (reserve > size)
         reserve = size;
-    function->static_shared_bytes = to_int(size - reserve);
+    function->static_shared_bytes = cubin_int(size - reserve);
 }
 
 /* The function that a section belongs to: sh_info is the index of its .text, in files that have no
@@ -552,7 +360,7 @@ static ridge_function *owner(const ridge_cubin *cubin, const cubin_section *sect
 {
     if (section->info < cubin->section_count && cubin->sections[section->info].function != NULL)
         return cubin->sections[section->info].function;
-    return find_function(cubin, name);
+    return cubin_find_function(cubin, name);
 }
 
 /* Sections that belong to one function. */
@@ -565,13 +373,23 @@ static ridge_status read_function_section(ridge_cubin *cubin, const cubin_sectio
     name = after(section->name, ".nv.info.");
     if (name != NULL) {
         function = owner(cubin, section, name);
-        return function != NULL ? read_attributes(cubin, section, function, err) : RIDGE_OK;
+        if (function == NULL)
+            return RIDGE_OK;
+        cubin->attributes[function - cubin->functions] = section->data;
+        return cubin_read_attributes(cubin, section, function, err);
     }
     name = after(section->name, ".nv.shared.");
     if (name != NULL) {
         function = owner(cubin, section, name);
         if (function != NULL)
             set_shared(cubin, function, section->size);
+        return RIDGE_OK;
+    }
+    name = after(section->name, ".nv.constant0.");
+    if (name != NULL) {
+        function = owner(cubin, section, name);
+        if (function != NULL)
+            function->constant_bytes = cubin_int(section->size);
     }
     return RIDGE_OK;
 }
@@ -591,9 +409,15 @@ static ridge_status read_file_section(ridge_cubin *cubin, const cubin_section *s
         cubin->line_relocations = section->data;
         cubin->line_relocations_have_addend = true;
     } else if (strcmp(section->name, ".note.nv.tkinfo") == 0 && section->type == TYPE_NOTE) {
-        read_toolkit_note(cubin, section->data);
+        return cubin_read_toolkit_note(cubin, section->data, err);
+    } else if (strcmp(section->name, ".note.nv.cuinfo") == 0 && section->type == TYPE_NOTE) {
+        cubin_read_device_note(cubin, section->data);
+    } else if (strcmp(section->name, ".nv.compat") == 0) {
+        cubin_read_compat(cubin, section->data);
+    } else if (strcmp(section->name, ".nv_debug_ptx_txt") == 0) {
+        return cubin_read_embedded_ptx(cubin, section->data, err);
     } else if (strcmp(section->name, ".nv.info") == 0) {
-        return read_attributes(cubin, section, NULL, err);
+        return cubin_read_attributes(cubin, section, NULL, err);
     }
     return RIDGE_OK;
 }
@@ -621,6 +445,7 @@ static ridge_status read_all(ridge_cubin *cubin, ridge_error *err)
         status = read_file_section(cubin, &cubin->sections[i], err);
     for (i = 0; i < cubin->section_count && status == RIDGE_OK; i++)
         status = read_function_section(cubin, &cubin->sections[i], err);
+    cubin_find_recursion(cubin);
     return status;
 }
 
@@ -674,6 +499,11 @@ const char *ridge_cubin_toolkit(const ridge_cubin *cubin)
     return cubin->toolkit[0] != '\0' ? cubin->toolkit : NULL;
 }
 
+const ridge_provenance *ridge_cubin_provenance(const ridge_cubin *cubin)
+{
+    return &cubin->provenance;
+}
+
 size_t ridge_cubin_function_count(const ridge_cubin *cubin)
 {
     return cubin->function_count;
@@ -686,5 +516,5 @@ const ridge_function *ridge_cubin_function_at(const ridge_cubin *cubin, size_t i
 
 const ridge_function *ridge_cubin_function(const ridge_cubin *cubin, const char *name)
 {
-    return find_function(cubin, name);
+    return cubin_find_function(cubin, name);
 }

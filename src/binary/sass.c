@@ -379,6 +379,8 @@ static const sass_op *decode(sass_word word, uint32_t offset, int sm, ridge_sass
     out->guard = (uint8_t)bits(word, 12, 14);
     out->guard_negated = bit(word, 15);
     out->stall_cycles = (uint8_t)bits(word, 105, 108);
+    out->yields = !bit(word, 109);
+    out->reuse = (uint8_t)bits(word, 122, 125);
     out->write_barrier = (uint8_t)bits(word, 110, 112);
     out->read_barrier = (uint8_t)bits(word, 113, 115);
     out->wait_mask = (uint8_t)bits(word, 116, 121);

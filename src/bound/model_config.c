@@ -88,7 +88,7 @@ enum {
 
 /* Remembers its first failure, so that members are read in a row and checked once. */
 struct reader {
-    const ridge_value *object;
+    const ridge_node *object;
     ridge_status status;
     ridge_error *err;
 };
@@ -103,7 +103,7 @@ static int64_t read_size(struct reader *reader, const char *key, int64_t lowest,
     if (reader->status != RIDGE_OK)
         return lowest;
     reader->status =
-        ridge_value_get_integer(reader->object, key, lowest, highest, &value, reader->err);
+        ridge_node_get_integer(reader->object, key, lowest, highest, &value, reader->err);
     if (reader->status == RIDGE_OK && value < lowest)
         reader->status = ridge_fail(reader->err, RIDGE_ERR_FORMAT,
                                     "%s is missing, expected a whole number from %lld to %lld", key,
@@ -122,13 +122,13 @@ static bool read_flag(struct reader *reader, const char *key, bool fallback)
     bool value = fallback;
 
     if (reader->status == RIDGE_OK)
-        reader->status = ridge_value_get_bool(reader->object, key, &value, reader->err);
+        reader->status = ridge_node_get_bool(reader->object, key, &value, reader->err);
     return value;
 }
 
 static bool is_absent(const struct reader *reader, const char *key)
 {
-    return ridge_value_kind_of(ridge_value_member(reader->object, key)) == RIDGE_VALUE_NULL;
+    return ridge_node_kind_of(ridge_node_member(reader->object, key)) == RIDGE_NODE_NULL;
 }
 
 static void refuse(struct reader *reader, ridge_status status, const char *text)
@@ -187,18 +187,18 @@ static ridge_status unknown_family(const char *model_type, ridge_error *err)
 
 /* The object that describes the language model, and its family. A model that also sees or hears
  * keeps it in text_config. */
-static ridge_status choose(const ridge_value *root, const ridge_value **object,
+static ridge_status choose(const ridge_node *root, const ridge_node **object,
                            const struct family **family, ridge_error *err)
 {
-    const ridge_value *const nested = ridge_value_member(root, "text_config");
+    const ridge_node *const nested = ridge_node_member(root, "text_config");
     const char *model_type = NULL;
     ridge_status status;
 
     *family = NULL;
-    *object = ridge_value_kind_of(nested) == RIDGE_VALUE_OBJECT ? nested : root;
-    status = ridge_value_get_text(*object, "model_type", &model_type, err);
+    *object = ridge_node_kind_of(nested) == RIDGE_NODE_OBJECT ? nested : root;
+    status = ridge_node_get_text(*object, "model_type", &model_type, err);
     if (status == RIDGE_OK && model_type == NULL)
-        status = ridge_value_get_text(root, "model_type", &model_type, err);
+        status = ridge_node_get_text(root, "model_type", &model_type, err);
     if (status != RIDGE_OK)
         return status;
     if (model_type == NULL)
@@ -212,13 +212,13 @@ static ridge_status choose(const ridge_value *root, const ridge_value **object,
 /* -- types ------------------------------------------------------------------------------------- */
 
 /* bf16 where nothing is said or the name is not one of a type of activations. */
-static ridge_element element_of(const ridge_value *object)
+static ridge_element element_of(const ridge_node *object)
 {
-    const char *name = ridge_value_text(ridge_value_member(object, "dtype"));
+    const char *name = ridge_node_text(ridge_node_member(object, "dtype"));
     ridge_element element;
 
     if (name == NULL)
-        name = ridge_value_text(ridge_value_member(object, "torch_dtype"));
+        name = ridge_node_text(ridge_node_member(object, "torch_dtype"));
     if (name == NULL || !ridge_element_find(name, &element))
         return RIDGE_ELEMENT_BF16;
     return element == RIDGE_ELEMENT_F32 || element == RIDGE_ELEMENT_F16 ? element
@@ -237,36 +237,35 @@ static bool element_of_bits(int64_t bits, bool is_float, ridge_element *out)
 }
 
 /* compressed-tensors: the weights of the first group. */
-static bool element_of_group(const ridge_value *quantization, ridge_element *out)
+static bool element_of_group(const ridge_node *quantization, ridge_element *out)
 {
-    const ridge_value *const groups = ridge_value_member(quantization, "config_groups");
+    const ridge_node *const groups = ridge_node_member(quantization, "config_groups");
     const void *at = NULL;
     const char *key;
-    const ridge_value *const group = ridge_value_next(groups, &at, &key);
-    const ridge_value *const weights = ridge_value_member(group, "weights");
-    const char *const type = ridge_value_text(ridge_value_member(weights, "type"));
+    const ridge_node *const group = ridge_node_next(groups, &at, &key);
+    const ridge_node *const weights = ridge_node_member(group, "weights");
+    const char *const type = ridge_node_text(ridge_node_member(weights, "type"));
     int64_t bits = 0;
 
-    return ridge_value_integer(ridge_value_member(weights, "num_bits"), &bits) &&
+    return ridge_node_integer(ridge_node_member(weights, "num_bits"), &bits) &&
            element_of_bits(bits, type != NULL && strcmp(type, "float") == 0, out);
 }
 
-static void read_quantization(const ridge_value *object, model_config *out)
+static void read_quantization(const ridge_node *object, model_config *out)
 {
-    const char *const method = ridge_value_text(ridge_value_member(object, "quant_method"));
+    const char *const method = ridge_node_text(ridge_node_member(object, "quant_method"));
     int64_t bits = 0;
 
     out->weights = out->element;
     out->is_quantization_known = true;
-    if (ridge_value_kind_of(object) != RIDGE_VALUE_OBJECT)
+    if (ridge_node_kind_of(object) != RIDGE_NODE_OBJECT)
         return;
     copy_text(out->quantization, method != NULL ? method : "unnamed");
     if (method != NULL && strcmp(method, "fp8") == 0)
         out->weights = RIDGE_ELEMENT_FP8;
     else if (method != NULL && (strcmp(method, "awq") == 0 || strcmp(method, "gptq") == 0))
-        out->is_quantization_known =
-            ridge_value_integer(ridge_value_member(object, "bits"), &bits) &&
-            element_of_bits(bits, false, &out->weights);
+        out->is_quantization_known = ridge_node_integer(ridge_node_member(object, "bits"), &bits) &&
+                                     element_of_bits(bits, false, &out->weights);
     else
         out->is_quantization_known = element_of_group(object, &out->weights);
 }
@@ -276,17 +275,17 @@ static void read_quantization(const ridge_value *object, model_config *out)
 /* layer_types, which newer files spell out, decides before any rule. */
 static void read_layer_types(struct reader *reader, model_config *out)
 {
-    const ridge_value *const types = ridge_value_member(reader->object, "layer_types");
+    const ridge_node *const types = ridge_node_member(reader->object, "layer_types");
     int64_t i;
 
-    if (ridge_value_kind_of(types) != RIDGE_VALUE_ARRAY ||
-        ridge_value_count(types) != (size_t)out->layers) {
+    if (ridge_node_kind_of(types) != RIDGE_NODE_ARRAY ||
+        ridge_node_count(types) != (size_t)out->layers) {
         refuse(reader, RIDGE_ERR_FORMAT,
                "layer_types is not an array of as many names as num_hidden_layers says");
         return;
     }
     for (i = 0; i < out->layers; i++) {
-        const char *const type = ridge_value_text(ridge_value_at(types, (size_t)i));
+        const char *const type = ridge_node_text(ridge_node_at(types, (size_t)i));
 
         if (type != NULL && strcmp(type, "full_attention") == 0)
             out->attention_layers[MODEL_ATTENTION]++;
@@ -328,7 +327,7 @@ static void read_windows(struct reader *reader, const struct family *family, mod
 {
     /* null says that there is none; a member left out takes the default. */
     const bool says_none = is_absent(reader, "sliding_window") &&
-                           ridge_value_member(reader->object, "sliding_window") != NULL;
+                           ridge_node_member(reader->object, "sliding_window") != NULL;
     int64_t sliding;
 
     if (family->window != WINDOW_NONE && !says_none)
@@ -347,20 +346,20 @@ static void read_windows(struct reader *reader, const struct family *family, mod
 }
 
 /* Layers that an array names, from first on; each once. */
-static int64_t count_listed(struct reader *reader, const ridge_value *list, int64_t first,
+static int64_t count_listed(struct reader *reader, const ridge_node *list, int64_t first,
                             int64_t layers, bool seen[MOST_LAYERS])
 {
-    const size_t count = ridge_value_count(list);
+    const size_t count = ridge_node_count(list);
     size_t i;
 
-    if (ridge_value_kind_of(list) != RIDGE_VALUE_ARRAY) {
+    if (ridge_node_kind_of(list) != RIDGE_NODE_ARRAY) {
         refuse(reader, RIDGE_ERR_FORMAT, "a list of layers is missing or no array");
         return 0;
     }
     for (i = 0; i < count && reader->status == RIDGE_OK; i++) {
         int64_t layer = -1;
 
-        if (!ridge_value_integer(ridge_value_at(list, i), &layer) || layer < first ||
+        if (!ridge_node_integer(ridge_node_at(list, i), &layer) || layer < first ||
             layer >= layers + first || seen[layer - first])
             refuse(reader, RIDGE_ERR_FORMAT,
                    "a list of layers names one that the model does not have, or one twice");
@@ -372,11 +371,11 @@ static int64_t count_listed(struct reader *reader, const ridge_value *list, int6
 
 static void read_kda_layers(struct reader *reader, model_config *out)
 {
-    const ridge_value *const linear = ridge_value_member(reader->object, "linear_attn_config");
+    const ridge_node *const linear = ridge_node_member(reader->object, "linear_attn_config");
     struct reader inner = {linear, reader->status, reader->err};
     bool seen[MOST_LAYERS] = {false};
 
-    if (ridge_value_kind_of(linear) != RIDGE_VALUE_OBJECT) {
+    if (ridge_node_kind_of(linear) != RIDGE_NODE_OBJECT) {
         refuse(reader, RIDGE_ERR_FORMAT,
                "linear_attn_config is missing, expected an object with kda_layers");
         return;
@@ -389,9 +388,9 @@ static void read_kda_layers(struct reader *reader, model_config *out)
                "linear_attn_config has use_full_rank_gate, which is not known");
     /* They count from 1. */
     out->attention_layers[MODEL_KDA] =
-        count_listed(&inner, ridge_value_member(linear, "kda_layers"), 1, out->layers, seen);
+        count_listed(&inner, ridge_node_member(linear, "kda_layers"), 1, out->layers, seen);
     out->attention_layers[MODEL_MLA] =
-        count_listed(&inner, ridge_value_member(linear, "full_attn_layers"), 1, out->layers, seen);
+        count_listed(&inner, ridge_node_member(linear, "full_attn_layers"), 1, out->layers, seen);
     if (out->attention_layers[MODEL_KDA] + out->attention_layers[MODEL_MLA] != out->layers)
         refuse(&inner, RIDGE_ERR_FORMAT,
                "kda_layers and full_attn_layers together do not name every layer once");
@@ -400,7 +399,7 @@ static void read_kda_layers(struct reader *reader, model_config *out)
 
 static int64_t moe_layers(struct reader *reader, const struct family *family, int64_t layers)
 {
-    const ridge_value *const dense = ridge_value_member(reader->object, "mlp_only_layers");
+    const ridge_node *const dense = ridge_node_member(reader->object, "mlp_only_layers");
     bool is_dense[MOST_LAYERS] = {false};
     int64_t count = 0;
     int64_t first = 0;
@@ -411,7 +410,7 @@ static int64_t moe_layers(struct reader *reader, const struct family *family, in
         return 0;
     if (family->moe == MOE_STEP) {
         step = read_size(reader, "decoder_sparse_step", 1, MOST_LAYERS, 1);
-        if (ridge_value_kind_of(dense) != RIDGE_VALUE_NULL)
+        if (ridge_node_kind_of(dense) != RIDGE_NODE_NULL)
             count_listed(reader, dense, 0, layers, is_dense);
     }
     if (family->moe == MOE_BEHIND) {
@@ -498,12 +497,12 @@ static void read_mlp(struct reader *reader, const struct family *family, model_c
     out->has_router_bias = (family->flags & ROUTER_BIAS) != 0;
 }
 
-ridge_status model_config_read(const ridge_value *root, model_config *out, ridge_error *err)
+ridge_status model_config_read(const ridge_node *root, model_config *out, ridge_error *err)
 {
-    const ridge_value *object, *quantization;
+    const ridge_node *object, *quantization;
     const struct family *family;
     const char *architecture =
-        ridge_value_text(ridge_value_at(ridge_value_member(root, "architectures"), 0));
+        ridge_node_text(ridge_node_at(ridge_node_member(root, "architectures"), 0));
     struct reader reader;
     ridge_status status;
 
@@ -517,9 +516,9 @@ ridge_status model_config_read(const ridge_value *root, model_config *out, ridge
                                       is_absent(&reader, "torch_dtype")
                                   ? root
                                   : object);
-    quantization = ridge_value_member(object, "quantization_config");
+    quantization = ridge_node_member(object, "quantization_config");
     read_quantization(
-        quantization != NULL ? quantization : ridge_value_member(root, "quantization_config"), out);
+        quantization != NULL ? quantization : ridge_node_member(root, "quantization_config"), out);
     out->hidden = read_size(&reader, "hidden_size", 1, MOST_WIDTH, family->hidden);
     out->layers = read_size(&reader, "num_hidden_layers", 1, MOST_LAYERS, family->layers);
     out->vocab = read_size(&reader, "vocab_size", 1, MOST_VOCAB, family->vocab);

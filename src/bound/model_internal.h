@@ -50,7 +50,7 @@ typedef struct model_config {
 } model_config;
 
 /* Reads what stands in a document. */
-ridge_status model_config_read(const ridge_value *root, model_config *out, ridge_error *err);
+ridge_status model_config_read(const ridge_node *root, model_config *out, ridge_error *err);
 
 struct ridge_model {
     model_config config;

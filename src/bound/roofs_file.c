@@ -12,14 +12,14 @@
 
 static const double fastest_per_s = 1e18; /* bytes or operations: beyond any chip there is */
 
-static ridge_status read_peaks(const ridge_value *peaks, ridge_roofs *out, ridge_error *err)
+static ridge_status read_peaks(const ridge_node *peaks, ridge_roofs *out, ridge_error *err)
 {
-    const ridge_value *value;
+    const ridge_node *value;
     const void *at = NULL;
     const char *key;
 
-    while ((value = ridge_value_next(peaks, &at, &key)) != NULL) {
-        const double number = ridge_value_number(value);
+    while ((value = ridge_node_next(peaks, &at, &key)) != NULL) {
+        const double number = ridge_node_number(value);
         ridge_peak peak;
 
         if (!ridge_peak_find(key, &peak) || peak == RIDGE_PEAK_NONE)
@@ -27,7 +27,7 @@ static ridge_status read_peaks(const ridge_value *peaks, ridge_roofs *out, ridge
                               "flop_per_s has a member \"%.40s\", expected units such as \"fp32\", "
                               "\"bf16 tensor\", \"fp8 tensor\"",
                               key);
-        if (ridge_value_kind_of(value) == RIDGE_VALUE_NULL)
+        if (ridge_node_kind_of(value) == RIDGE_NODE_NULL)
             continue;
         if (!(number > 0 && number <= fastest_per_s))
             return ridge_fail(err, RIDGE_ERR_FORMAT,
@@ -40,7 +40,7 @@ static ridge_status read_peaks(const ridge_value *peaks, ridge_roofs *out, ridge
 }
 
 /* A misspelled member would be a roof that is silently unknown. */
-static ridge_status check_members(const ridge_value *root, ridge_error *err)
+static ridge_status check_members(const ridge_node *root, ridge_error *err)
 {
     static const char *const known[] = {
         "schema", "gpu", "dram_bytes_per_s", "flop_per_s", "launch_s", "source",
@@ -49,7 +49,7 @@ static ridge_status check_members(const ridge_value *root, ridge_error *err)
     const char *key;
     size_t i;
 
-    while (ridge_value_next(root, &at, &key) != NULL) {
+    while (ridge_node_next(root, &at, &key) != NULL) {
         for (i = 0; i < sizeof(known) / sizeof(known[0]) && strcmp(known[i], key) != 0; i++)
             continue;
         if (i == sizeof(known) / sizeof(known[0]))
@@ -61,13 +61,13 @@ static ridge_status check_members(const ridge_value *root, ridge_error *err)
     return RIDGE_OK;
 }
 
-static ridge_status read_roofs(const ridge_value *root, ridge_roofs *out, ridge_error *err)
+static ridge_status read_roofs(const ridge_node *root, ridge_roofs *out, ridge_error *err)
 {
-    const ridge_value *const peaks = ridge_value_member(root, "flop_per_s");
-    const ridge_value_kind kind = ridge_value_kind_of(peaks);
+    const ridge_node *const peaks = ridge_node_member(root, "flop_per_s");
+    const ridge_node_kind kind = ridge_node_kind_of(peaks);
     const char *schema = "";
     const char *gpu = "";
-    ridge_status status = ridge_value_get_text(root, "schema", &schema, err);
+    ridge_status status = ridge_node_get_text(root, "schema", &schema, err);
 
     if (status == RIDGE_OK && strcmp(schema, SCHEMA) != 0)
         return ridge_fail(err, RIDGE_ERR_FORMAT, "schema is \"%.40s\", expected \"" SCHEMA "\"",
@@ -75,15 +75,15 @@ static ridge_status read_roofs(const ridge_value *root, ridge_roofs *out, ridge_
     if (status == RIDGE_OK)
         status = check_members(root, err);
     if (status == RIDGE_OK)
-        status = ridge_value_get_text(root, "gpu", &gpu, err);
+        status = ridge_node_get_text(root, "gpu", &gpu, err);
     if (status == RIDGE_OK)
-        status = ridge_value_get_number(root, "dram_bytes_per_s", 1, fastest_per_s,
-                                        &out->dram_bytes_per_s, err);
+        status = ridge_node_get_number(root, "dram_bytes_per_s", 1, fastest_per_s,
+                                       &out->dram_bytes_per_s, err);
     if (status == RIDGE_OK)
-        status = ridge_value_get_number(root, "launch_s", 0, 1, &out->launch_s, err);
+        status = ridge_node_get_number(root, "launch_s", 0, 1, &out->launch_s, err);
     if (status != RIDGE_OK)
         return status;
-    if (kind != RIDGE_VALUE_NULL && kind != RIDGE_VALUE_OBJECT)
+    if (kind != RIDGE_NODE_NULL && kind != RIDGE_NODE_OBJECT)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
                           "flop_per_s is no object, expected {\"bf16 tensor\": 788e12, ...}");
     snprintf(out->name, sizeof(out->name), "%s", gpu);

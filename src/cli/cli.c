@@ -143,6 +143,15 @@ int cli_open_metrics(const char *path, ridge_report **out)
     return ridge_status_exit(RIDGE_ERR_UNSUPPORTED);
 }
 
+const char *cli_base_name(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const backslash = strrchr(path, '\\');
+    const char *const last = slash != NULL && slash > backslash ? slash : backslash;
+
+    return last != NULL ? last + 1 : path;
+}
+
 const char *cli_kernel_name(const ridge_kernel_info *info)
 {
     if (info->demangled_name != NULL)
@@ -246,7 +255,7 @@ static double repetitions(const char *pattern)
     return product;
 }
 
-static int compile(const char *pattern, regex_t *expression)
+int cli_compile_pattern(const char *pattern, regex_t *expression)
 {
     char reason[160];
     int failure;
@@ -278,7 +287,7 @@ int cli_select_kernels(const ridge_report *report, const char *path,
                     kernel_count - 1);
         return CLI_USAGE;
     }
-    if (filter->pattern != NULL && compile(filter->pattern, &expression) != CLI_DONE)
+    if (filter->pattern != NULL && cli_compile_pattern(filter->pattern, &expression) != CLI_DONE)
         return CLI_USAGE;
     kernels = calloc(kernel_count + 1, sizeof(*kernels));
     for (i = 0; kernels != NULL && i < kernel_count; i++) {

@@ -14,6 +14,7 @@ int cmd_explain(int argc, char **argv);
 int cmd_completion(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);
 int cmd_help(int argc, char **argv);
+int cmd_inspect(int argc, char **argv);
 int cmd_kernels(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_occupancy(int argc, char **argv);

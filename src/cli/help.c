@@ -25,8 +25,9 @@ void help_commands(ridge_output *output)
     ridge_output_text(output,
                       "usage: ridge COMMAND [options] FILE\n"
                       "       ridge --version\n\n"
-                      "Explains Nsight Compute reports: which wall a kernel hits, why, where, "
-                      "and what to\nchange first.\n");
+                      "A workbench for CUDA kernels, without a GPU: the least time physics allows, "
+                      "which wall a\nkernel hits in its Nsight Compute report and what to change "
+                      "first, what its code takes.\n");
     for (group = 0; group < GROUP_COUNT; group++) {
         const struct command *command;
         bool headed = false;

@@ -32,6 +32,8 @@ const struct command commands[] = {
      COMMAND_FILES},
     {"redact", "Write a report without names, addresses and paths", cmd_redact, GROUP_REPORT,
      COMMAND_FILES},
+    {"inspect", "List the kernels of compiled code and what they take", cmd_inspect, GROUP_CODE,
+     COMMAND_FILES},
     {"help", "Print the manual page of a command", cmd_help, GROUP_HELP, COMMAND_NAMES},
     {"completion", "Print a completion script for bash or zsh", cmd_completion, GROUP_HELP, 0},
     {NULL, NULL, NULL, GROUP_COUNT, 0},

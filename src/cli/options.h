@@ -29,6 +29,7 @@
 #ifndef RIDGE_CLI_OPTIONS_H
 #define RIDGE_CLI_OPTIONS_H
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -296,6 +297,13 @@ struct kernel_filter {
 int cli_select_kernels(const ridge_report *report, const char *path,
                        const struct kernel_filter *filter, const ridge_kernel ***out,
                        size_t *count);
+
+/* Compiles the value of --kernel. Returns 0, then regfree() is due, or CLI_USAGE after saying what is
+ * wrong with it. */
+int cli_compile_pattern(const char *pattern, regex_t *expression);
+
+/* The name behind the last '/' or '\\'. */
+const char *cli_base_name(const char *path);
 
 /* The name to show: demangled where there is one. */
 const char *cli_kernel_name(const ridge_kernel_info *info);

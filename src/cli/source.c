@@ -219,21 +219,12 @@ static size_t weigh_lines(const ridge_profile *profile, int by, struct spot *spo
 
 /* -- what a cell says -------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
-{
-    const char *const slash = strrchr(path, '/');
-    const char *const backslash = strrchr(path, '\\');
-    const char *const last = slash != NULL && slash > backslash ? slash : backslash;
-
-    return last != NULL ? last + 1 : path;
-}
-
 /* "walls.cu:120"; false: no line. */
 static bool line_text(const ridge_line *line, char *buffer, size_t size)
 {
     if (line == NULL || line->file == NULL)
         return false;
-    snprintf(buffer, size, "%s:%" PRIu32, base_name(line->file), line->line);
+    snprintf(buffer, size, "%s:%" PRIu32, cli_base_name(line->file), line->line);
     return true;
 }
 

@@ -80,13 +80,13 @@ static bool is_limit(const char *key)
     return strcmp(key, "family") == 0 || strcmp(key, "sm") == 0;
 }
 
-static ridge_status check_members(const ridge_value *object, bool (*is_known)(const char *),
+static ridge_status check_members(const ridge_node *object, bool (*is_known)(const char *),
                                   const char *what, ridge_error *err)
 {
     const void *at = NULL;
     const char *key;
 
-    while (ridge_value_next(object, &at, &key) != NULL)
+    while (ridge_node_next(object, &at, &key) != NULL)
         if (!is_known(key))
             return ridge_fail(err, RIDGE_ERR_FORMAT,
                               "\"%s\" is no member of %s, ridge gpus NAME --json prints an example",
@@ -97,15 +97,14 @@ static ridge_status check_members(const ridge_value *object, bool (*is_known)(co
 /* -- numbers ----------------------------------------------------------------------------------- */
 
 /* One number, unless it is absent; *given collects the fields that were read. */
-static ridge_status read_number(const ridge_value *object, const char *key, ridge_chip_field field,
+static ridge_status read_number(const ridge_node *object, const char *key, ridge_chip_field field,
                                 double scale, ridge_chip *chip, unsigned *given, ridge_error *err)
 {
     const double highest = field == RIDGE_CHIP_SM_COUNT ? 4096
                            : field == RIDGE_CHIP_BUS    ? 65536
                                                         : 1e18 / scale;
     double value = NAN;
-    const ridge_status status =
-        ridge_value_get_number(object, key, 1 / scale, highest, &value, err);
+    const ridge_status status = ridge_node_get_number(object, key, 1 / scale, highest, &value, err);
 
     if (status != RIDGE_OK || isnan(value))
         return status;
@@ -119,10 +118,10 @@ static ridge_status read_number(const ridge_value *object, const char *key, ridg
     return RIDGE_OK;
 }
 
-static ridge_status read_numbers(const ridge_value *root, ridge_chip *chip, unsigned *given,
+static ridge_status read_numbers(const ridge_node *root, ridge_chip *chip, unsigned *given,
                                  ridge_error *err)
 {
-    const ridge_value *const object = ridge_value_member(root, "peak_dense_tflops");
+    const ridge_node *const object = ridge_node_member(root, "peak_dense_tflops");
     ridge_status status = RIDGE_OK;
 
     for (int field = 0; field < RIDGE_CHIP_FIELD_COUNT && status == RIDGE_OK; field++)
@@ -131,9 +130,9 @@ static ridge_status read_numbers(const ridge_value *root, ridge_chip *chip, unsi
     for (size_t i = 0; i < COUNT(spellings) && status == RIDGE_OK; i++)
         status = read_number(root, spellings[i].key, spellings[i].field, spellings[i].scale, chip,
                              given, err);
-    if (status != RIDGE_OK || ridge_value_kind_of(object) == RIDGE_VALUE_NULL)
+    if (status != RIDGE_OK || ridge_node_kind_of(object) == RIDGE_NODE_NULL)
         return status;
-    if (ridge_value_kind_of(object) != RIDGE_VALUE_OBJECT)
+    if (ridge_node_kind_of(object) != RIDGE_NODE_OBJECT)
         return ridge_fail(err, RIDGE_ERR_FORMAT, "peak_dense_tflops is no object");
     status = check_members(object, is_peak, "peak_dense_tflops", err);
     for (size_t i = 0; i < COUNT(peaks) && status == RIDGE_OK; i++)
@@ -142,14 +141,14 @@ static ridge_status read_numbers(const ridge_value *root, ridge_chip *chip, unsi
     return status;
 }
 
-static ridge_status read_limits(const ridge_value *root, ridge_arch *arch, ridge_error *err)
+static ridge_status read_limits(const ridge_node *root, ridge_arch *arch, ridge_error *err)
 {
-    const ridge_value *const object = ridge_value_member(root, "arch");
+    const ridge_node *const object = ridge_node_member(root, "arch");
     ridge_status status;
 
-    if (ridge_value_kind_of(object) == RIDGE_VALUE_NULL)
+    if (ridge_node_kind_of(object) == RIDGE_NODE_NULL)
         return RIDGE_OK;
-    if (ridge_value_kind_of(object) != RIDGE_VALUE_OBJECT)
+    if (ridge_node_kind_of(object) != RIDGE_NODE_OBJECT)
         return ridge_fail(err, RIDGE_ERR_FORMAT, "arch is no object");
     status = check_members(object, is_limit, "arch", err);
     for (size_t i = 0; i < ridge_arch_limit_count() && status == RIDGE_OK; i++) {
@@ -157,7 +156,7 @@ static ridge_status read_limits(const ridge_value *root, ridge_arch *arch, ridge
         int64_t value = ridge_arch_limit(arch, i);
 
         status =
-            ridge_value_get_integer(object, limit->key, limit->lowest, limit->highest, &value, err);
+            ridge_node_get_integer(object, limit->key, limit->lowest, limit->highest, &value, err);
         ridge_arch_set_limit(arch, i, (int)value);
     }
     return status;
@@ -166,14 +165,14 @@ static ridge_status read_limits(const ridge_value *root, ridge_arch *arch, ridge
 /* -- texts ------------------------------------------------------------------------------------- */
 
 /* A text by either of two names, copied; *out stays where there is neither. */
-static ridge_status read_text(ridge_chip_file *file, const ridge_value *root, const char *key,
+static ridge_status read_text(ridge_chip_file *file, const ridge_node *root, const char *key,
                               const char *other, const char **out, ridge_error *err)
 {
     const char *text = NULL;
-    ridge_status status = ridge_value_get_text(root, key, &text, err);
+    ridge_status status = ridge_node_get_text(root, key, &text, err);
 
     if (status == RIDGE_OK && text == NULL && other != NULL)
-        status = ridge_value_get_text(root, other, &text, err);
+        status = ridge_node_get_text(root, other, &text, err);
     if (status != RIDGE_OK || text == NULL)
         return status;
     *out = ridge_alloc_text(&file->arena, text, strlen(text));
@@ -182,7 +181,7 @@ static ridge_status read_text(ridge_chip_file *file, const ridge_value *root, co
 }
 
 /* The chip that the file starts from. */
-static ridge_status read_base(ridge_chip_file *file, const ridge_value *root, ridge_error *err)
+static ridge_status read_base(ridge_chip_file *file, const ridge_node *root, ridge_error *err)
 {
     const char *like = NULL, *capability = NULL;
     const ridge_chip *base = NULL;
@@ -223,7 +222,7 @@ static ridge_status read_base(ridge_chip_file *file, const ridge_value *root, ri
     return RIDGE_OK;
 }
 
-static ridge_status read_texts(ridge_chip_file *file, const ridge_value *root, unsigned given,
+static ridge_status read_texts(ridge_chip_file *file, const ridge_node *root, unsigned given,
                                ridge_error *err)
 {
     ridge_chip *const chip = &file->chip;
@@ -252,7 +251,7 @@ static ridge_status read_texts(ridge_chip_file *file, const ridge_value *root, u
 static ridge_status read_chip(const ridge_document *document, ridge_chip_file **out,
                               ridge_error *err)
 {
-    const ridge_value *const root = document->root;
+    const ridge_node *const root = document->root;
     ridge_chip_file *file = ridge_calloc(1, sizeof(*file));
     unsigned given = 0;
     ridge_status status;

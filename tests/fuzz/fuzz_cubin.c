@@ -3,6 +3,8 @@
  * A cubin, and everything that can be asked about it: functions, instructions, lines with the
  * chains of inlined calls, producers. */
 #include "ridge/binary.h"
+#include "ridge/mix.h"
+#include "ridge/names.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum {
     FUNCTIONS_MAX = 256,
     INSTRUCTIONS_MAX = 4096,
+    LOOPS_MAX = 16,
     PRODUCERS_MAX = 64, /* searches a function */
     INSTRUCTION_BYTES = 16,
 };
@@ -32,6 +35,33 @@ static void walk_code(const ridge_function *function, int sm)
             found[0] >= count)
             abort();
     }
+}
+
+/* Loops, the mix of the whole and of some loops, lines of text. */
+static void walk_mix(const ridge_function *function, int sm)
+{
+    const size_t count = function->code_bytes / INSTRUCTION_BYTES;
+    ridge_loops loops;
+    ridge_mix mix;
+    char text[160];
+    size_t i;
+
+    if (ridge_loops_find(function->code, function->code_bytes, sm, &loops, NULL) != RIDGE_OK)
+        abort();
+    for (i = 0; i <= loops.count && i < LOOPS_MAX; i++) {
+        if (ridge_mix_count(function->code, function->code_bytes, sm, &loops, (int)i - 1, &mix,
+                            NULL) != RIDGE_OK ||
+            mix.instruction_count + mix.padding_count > count)
+            abort();
+        if (i > 0 && mix.instruction_count > loops.rows[i - 1].instruction_count)
+            abort();
+        ridge_mix_release(&mix);
+    }
+    for (i = 0; i < count && i < INSTRUCTIONS_MAX; i++)
+        ridge_sass_line(function->code + i * INSTRUCTION_BYTES, (uint32_t)(i * INSTRUCTION_BYTES),
+                        sm, text, sizeof(text));
+    ridge_loops_release(&loops);
+    ridge_name_short(function->name, text, sizeof(text));
 }
 
 static void walk_lines(ridge_cubin *cubin, const ridge_function *function)
@@ -61,6 +91,8 @@ static void walk_lines(ridge_cubin *cubin, const ridge_function *function)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     ridge_cubin *cubin;
+    ridge_helpers helpers;
+    ridge_spills spills;
     ridge_error err;
     size_t i;
 
@@ -75,8 +107,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (ridge_cubin_function(cubin, function->name) == NULL)
             abort();
         walk_code(function, ridge_cubin_sm(cubin));
+        walk_mix(function, ridge_cubin_sm(cubin));
+        if (ridge_spills_find(cubin, function, &spills, &err) != RIDGE_OK ||
+            spills.count > spills.instruction_count)
+            abort();
+        ridge_spills_release(&spills);
         walk_lines(cubin, function);
     }
+    if (ridge_helpers_find(cubin, &helpers, &err) != RIDGE_OK)
+        abort();
+    for (i = 0; i < helpers.count; i++)
+        if (helpers.rows[i].offset > helpers.rows[i].function->code_bytes ||
+            helpers.rows[i].code_bytes >
+                helpers.rows[i].function->code_bytes - helpers.rows[i].offset)
+            abort();
+    ridge_helpers_release(&helpers);
     ridge_cubin_free(cubin);
     return 0;
 }

@@ -254,9 +254,9 @@ static bool is_measured(const char *id, const char *key)
     return false;
 }
 
-static double number(const ridge_value *object, const char *key, double scale)
+static double number(const ridge_node *object, const char *key, double scale)
 {
-    return ridge_value_number(ridge_value_member(object, key)) * scale;
+    return ridge_node_number(ridge_node_member(object, key)) * scale;
 }
 
 static void compare(const ridge_chip *chip, ridge_chip_field field, double expected)
@@ -270,7 +270,7 @@ static void compare(const ridge_chip *chip, ridge_chip_field field, double expec
         fail_msg("%s: %s is %g, the collection has %g", chip->id, key, found, expected);
 }
 
-static void compare_chip(const ridge_value *row)
+static void compare_chip(const ridge_node *row)
 {
     static const struct {
         const char *key;
@@ -294,23 +294,23 @@ static void compare_chip(const ridge_value *row)
                  {"fp16", RIDGE_CHIP_FP16}, {"bf16", RIDGE_CHIP_BF16},
                  {"fp8", RIDGE_CHIP_FP8},   {"int8", RIDGE_CHIP_INT8},
                  {"fp4", RIDGE_CHIP_FP4}};
-    const char *const id = ridge_value_text(ridge_value_member(row, "id"));
+    const char *const id = ridge_node_text(ridge_node_member(row, "id"));
     const ridge_chip *const chip = ridge_chip_find(id);
     char capability[16];
 
     if (chip == NULL)
         fail_msg("no chip is called %s", id);
     snprintf(capability, sizeof capability, "%d.%d", chip->arch->major, chip->arch->minor);
-    assert_string_equal(capability, ridge_value_text(ridge_value_member(row, "cc")));
-    assert_string_equal(chip->dram_type, ridge_value_text(ridge_value_member(row, "mem_type")));
+    assert_string_equal(capability, ridge_node_text(ridge_node_member(row, "cc")));
+    assert_string_equal(chip->dram_type, ridge_node_text(ridge_node_member(row, "mem_type")));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         compare(chip, numbers[i].field, number(row, numbers[i].key, numbers[i].scale));
     for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
         compare(chip, peaks[i].field,
-                number(ridge_value_member(row, "peak_dense_tflops"), peaks[i].key, 1e12));
+                number(ridge_node_member(row, "peak_dense_tflops"), peaks[i].key, 1e12));
 }
 
-static void compare_arch(const char *name, const ridge_value *row)
+static void compare_arch(const char *name, const ridge_node *row)
 {
     static const struct {
         const char *key;
@@ -338,7 +338,7 @@ static void compare_arch(const char *name, const ridge_value *row)
         const int found = *(const int *)((const char *)arch + numbers[i].offset);
         int64_t expected = 0; /* null: no such limit */
 
-        (void)ridge_value_integer(ridge_value_member(row, numbers[i].key), &expected);
+        (void)ridge_node_integer(ridge_node_member(row, numbers[i].key), &expected);
         if (found != expected)
             fail_msg("%s: %s is %d, the collection has %d", name, numbers[i].key, found,
                      (int)expected);
@@ -349,7 +349,7 @@ static void equals_the_collection(void **state)
 {
     const char *const shared = getenv("RIDGE_SHARED");
     ridge_document document;
-    const ridge_value *list, *row;
+    const ridge_node *list, *row;
     const void *at = NULL;
     const char *key;
     char path[1024];
@@ -358,14 +358,14 @@ static void equals_the_collection(void **state)
              shared != NULL ? shared : RIDGE_SOURCE_DIR "/../shared");
     if (ridge_document_open(path, &document, NULL) != RIDGE_OK)
         skip();
-    list = ridge_value_member(document.root, "gpus");
-    assert_int_equal(ridge_value_count(list), 30);
+    list = ridge_node_member(document.root, "gpus");
+    assert_int_equal(ridge_node_count(list), 30);
     assert_int_equal(ridge_chip_count(), 30);
-    for (size_t i = 0; i < ridge_value_count(list); i++)
-        compare_chip(ridge_value_at(list, i));
-    list = ridge_value_member(document.root, "compute_capabilities");
-    assert_int_equal(ridge_value_count(list), ridge_arch_count());
-    while ((row = ridge_value_next(list, &at, &key)) != NULL)
+    for (size_t i = 0; i < ridge_node_count(list); i++)
+        compare_chip(ridge_node_at(list, i));
+    list = ridge_node_member(document.root, "compute_capabilities");
+    assert_int_equal(ridge_node_count(list), ridge_arch_count());
+    while ((row = ridge_node_next(list, &at, &key)) != NULL)
         compare_arch(key, row);
     ridge_document_release(&document);
     (void)state;

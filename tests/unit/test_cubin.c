@@ -194,6 +194,18 @@ static const uint8_t spill_attributes[] = {
     4, 0x55, 24, 0, 1, 0, 0, 0, STORE, 0, 0, 0, 1, 0, 0, 0, LOAD, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0,
 };
 
+/* One of each flag that a kernel of sm_90 and up may carry. */
+static const uint8_t flag_attributes[] = {
+    4, 0x3d, 12,   0, 4, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, /* cluster 4 x 2 x 1 */
+    1, 0x3e, 0,    0,                                     /* it is needed */
+    4, 0x3f, 4,    0, 8, 0, 0, 0,                         /* at most 8 blocks */
+    3, 0x38, 3,    0,                                     /* mbarriers */
+    2, 0x4a, 0x80, 0,                                     /* VRC */
+    4, 0x2e, 0,    0,                                     /* 16-bit atomics */
+    1, 0x51, 0,    0,                                     /* tcgen05 */
+    1, 0x54, 0,    0,                                     /* setmaxnreg */
+};
+
 enum { SECTION_TEXT, SECTION_SYMBOLS, SECTION_FILE, SECTION_KERNEL, SECTION_SHARED, SECTION_COUNT };
 
 static const sample_section sample[SECTION_COUNT] = {
@@ -211,6 +223,18 @@ static file_bytes build(bool is_old, unsigned sm)
     const sample_header header = {is_old, sm, 124};
 
     return sample_cubin(&header, sample, SECTION_COUNT);
+}
+
+/* The sample with other attributes of its kernel. */
+static file_bytes build_with(unsigned sm, const uint8_t *attributes, size_t size)
+{
+    const sample_header header = {false, sm, 0};
+    sample_section sections[SECTION_COUNT];
+
+    memcpy(sections, sample, sizeof(sections));
+    sections[SECTION_KERNEL].data = attributes;
+    sections[SECTION_KERNEL].size = size;
+    return sample_cubin(&header, sections, SECTION_COUNT);
 }
 
 static void reads_old_header(void **state)
@@ -257,21 +281,80 @@ static void reads_new_header(void **state)
 
 static void counts_spills(void **state)
 {
-    const sample_header header = {false, 80, 0};
-    sample_section sections[SECTION_COUNT];
-    file_bytes file;
-    ridge_cubin *cubin;
-    const ridge_function *k;
+    file_bytes file = build_with(80, spill_attributes, sizeof(spill_attributes));
+    ridge_cubin *const cubin = support_cubin(file);
+    const ridge_function *const k = ridge_cubin_function(cubin, "k");
 
     (void)state;
-    memcpy(sections, sample, sizeof(sections));
-    sections[SECTION_KERNEL].data = spill_attributes;
-    sections[SECTION_KERNEL].size = sizeof(spill_attributes);
-    file = sample_cubin(&header, sections, SECTION_COUNT);
-    cubin = support_cubin(file);
-    k = ridge_cubin_function(cubin, "k");
     assert_int_equal(k->spill_store_bytes, 8);
     assert_int_equal(k->spill_load_bytes, 4);
+    ridge_cubin_free(cubin);
+    support_release(&file);
+}
+
+static void reads_flags(void **state)
+{
+    file_bytes file = build_with(100, flag_attributes, sizeof(flag_attributes));
+    ridge_cubin *const cubin = support_cubin(file);
+    const ridge_function *const k = ridge_cubin_function(cubin, "k");
+
+    (void)state;
+    assert_int_equal(k->cluster[0], 4);
+    assert_int_equal(k->cluster[1], 2);
+    assert_int_equal(k->cluster[2], 1);
+    assert_true(k->needs_cluster);
+    assert_int_equal(k->max_cluster, 8);
+    assert_int_equal(k->mbarriers, 3);
+    assert_int_equal(k->vrc_slots, 0x80);
+    assert_true(k->emulates_atom16);
+    assert_true(k->uses_tcgen05);
+    assert_true(k->uses_setmaxnreg);
+    assert_int_equal(k->min_blocks, -1);
+    assert_null(ridge_cubin_provenance(cubin)->tool);
+    assert_int_equal(ridge_cubin_provenance(cubin)->virtual_sm, -1);
+    ridge_cubin_free(cubin);
+    support_release(&file);
+}
+
+/* Relocatable cubins announce sections of shared memory whose bytes are not in the file, and which
+ * do not include the driver's share yet (seen with nvcc -cubin -rdc=true and nvlink). */
+static void reads_relocatable(void **state)
+{
+    const sample_header header = {false, 90, 0};
+    const sample_section sections[] = {
+        {.name = ".text.k", .type = 1, .data = spill_code, .size = 16},
+        {.name = ".nv_debug.shared", .type = 0x7000000a, .size = 7104},
+        {.name = ".nv.shared.k", .type = 0x7000000a, .info = 1, .size = 400},
+    };
+    file_bytes file = sample_cubin(&header, sections, sizeof(sections) / sizeof(sections[0]));
+    ridge_cubin *cubin;
+
+    (void)state;
+    store_u16(file.data + 16, 1);
+    cubin = support_cubin(file);
+    assert_true(ridge_cubin_provenance(cubin)->is_relocatable);
+    assert_int_equal(ridge_cubin_function(cubin, "k")->static_shared_bytes, 400);
+    ridge_cubin_free(cubin);
+    support_release(&file);
+}
+
+/* Sections that are read and have no bytes: found by fuzzing. */
+static void reads_sections_without_bytes(void **state)
+{
+    static const char *const names[] = {".nv_debug_ptx_txt", ".nv.compat", ".note.nv.tkinfo",
+                                        ".note.nv.cuinfo", ".nv.info"};
+    const sample_header header = {false, 90, 0};
+    sample_section sections[5];
+    file_bytes file;
+    ridge_cubin *cubin;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 5; i++)
+        sections[i] = (sample_section){.name = names[i], .type = 8, .size = 100};
+    file = sample_cubin(&header, sections, 5);
+    cubin = support_cubin(file);
+    assert_null(ridge_cubin_provenance(cubin)->options);
     ridge_cubin_free(cubin);
     support_release(&file);
 }
@@ -428,6 +511,35 @@ static void rejects_overlapping_names(void **state)
     support_release(&file);
 }
 
+/* Nor may many sections share the same bytes. */
+static void rejects_overlapping_sections(void **state)
+{
+    enum { COUNT = 64, SIZE = 32768 };
+    const sample_header header = {false, 90, 0};
+    static const uint8_t bytes[SIZE];
+    sample_section sections[COUNT];
+    file_bytes file;
+    ridge_cubin *cubin;
+    ridge_error err;
+    size_t table_at, i;
+
+    (void)state;
+    for (i = 0; i < COUNT; i++)
+        sections[i] = (sample_section){.name = ".nv.info", .type = 1};
+    sections[0].data = bytes;
+    sections[0].size = SIZE;
+    file = sample_cubin(&header, sections, COUNT);
+    table_at = file.size - (size_t)(COUNT + 2) * 64;
+    for (i = 1; i <= COUNT; i++) {
+        store_u64(file.data + table_at + i * 64 + 24, 64);
+        store_u64(file.data + table_at + i * 64 + 32, SIZE);
+    }
+    assert_int_equal(ridge_cubin_read(file.data, file.size, &cubin, &err), RIDGE_ERR_FORMAT);
+    assert_non_null(strstr(err.text, "sections overlap: "));
+    assert_null(cubin);
+    support_release(&file);
+}
+
 /* Reads everything there is and expects no more than that it ends. */
 static void read_all(const uint8_t *bytes, size_t size)
 {
@@ -532,6 +644,9 @@ int main(void)
 
     CASES_ADD_ROWS(&list, equals_ptxas, recorded);
     CASES_ADD_ROWS(&list, opens, openable);
+    cases_add(&list, "flags of sm_90 and up", reads_flags, NULL);
+    cases_add(&list, "relocatable", reads_relocatable, NULL);
+    cases_add(&list, "sections without bytes", reads_sections_without_bytes, NULL);
     cases_add(&list, "launch bounds and parameters", reads_launch_bounds_and_parameters, NULL);
     cases_add(&list, "header of toolkits to 12", reads_old_header, NULL);
     cases_add(&list, "header of toolkit 13", reads_new_header, NULL);
@@ -542,6 +657,7 @@ int main(void)
     CASES_ADD_ROWS(&list, rejects_damage, damages);
     CASES_ADD_ROWS(&list, rejects_bad_section, bad_sections);
     cases_add(&list, "overlapping names", rejects_overlapping_names, NULL);
+    cases_add(&list, "overlapping sections", rejects_overlapping_sections, NULL);
     cases_add(&list, "truncation at every byte", survives_truncation, NULL);
     cases_add(&list, "every bit flipped", survives_flipped_bits, NULL);
     cases_add(&list, "damage of a real file", survives_damage_of_a_real_file, NULL);

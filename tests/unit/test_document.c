@@ -55,32 +55,32 @@ static void reads_values(void **state)
 {
     ridge_document document = parsed("{\"i\": 7, \"whole\": 4096.0, \"r\": 0.5, \"t\": \"x\", "
                                      "\"b\": true, \"n\": null, \"a\": [1, 2]}");
-    const ridge_value *const root = document.root;
+    const ridge_node *const root = document.root;
     int64_t integer = -1;
     double number = -1;
     bool truth = false;
     const char *text = "default";
 
     (void)state;
-    assert_int_equal(ridge_value_get_integer(root, "i", 0, 9, &integer, NULL), RIDGE_OK);
+    assert_int_equal(ridge_node_get_integer(root, "i", 0, 9, &integer, NULL), RIDGE_OK);
     assert_int_equal(integer, 7);
-    assert_int_equal(ridge_value_get_integer(root, "whole", 0, 5000, &integer, NULL), RIDGE_OK);
+    assert_int_equal(ridge_node_get_integer(root, "whole", 0, 5000, &integer, NULL), RIDGE_OK);
     assert_int_equal(integer, 4096);
-    assert_int_equal(ridge_value_get_integer(root, "n", 0, 9, &integer, NULL), RIDGE_OK);
-    assert_int_equal(ridge_value_get_integer(root, "absent", 0, 9, &integer, NULL), RIDGE_OK);
+    assert_int_equal(ridge_node_get_integer(root, "n", 0, 9, &integer, NULL), RIDGE_OK);
+    assert_int_equal(ridge_node_get_integer(root, "absent", 0, 9, &integer, NULL), RIDGE_OK);
     assert_int_equal(integer, 4096);
-    assert_int_equal(ridge_value_get_number(root, "r", 0, 1, &number, NULL), RIDGE_OK);
+    assert_int_equal(ridge_node_get_number(root, "r", 0, 1, &number, NULL), RIDGE_OK);
     assert_true(number == 0.5);
-    assert_int_equal(ridge_value_get_bool(root, "b", &truth, NULL), RIDGE_OK);
+    assert_int_equal(ridge_node_get_bool(root, "b", &truth, NULL), RIDGE_OK);
     assert_true(truth);
-    assert_int_equal(ridge_value_get_text(root, "absent", &text, NULL), RIDGE_OK);
+    assert_int_equal(ridge_node_get_text(root, "absent", &text, NULL), RIDGE_OK);
     assert_string_equal(text, "default");
-    assert_int_equal(ridge_value_get_text(root, "t", &text, NULL), RIDGE_OK);
+    assert_int_equal(ridge_node_get_text(root, "t", &text, NULL), RIDGE_OK);
     assert_string_equal(text, "x");
-    assert_int_equal(ridge_value_count(ridge_value_member(root, "a")), 2);
-    assert_true(ridge_value_number(ridge_value_at(ridge_value_member(root, "a"), 1)) == 2);
-    assert_true(isnan(ridge_value_number(NULL)));
-    assert_int_equal(ridge_value_kind_of(NULL), RIDGE_VALUE_NULL);
+    assert_int_equal(ridge_node_count(ridge_node_member(root, "a")), 2);
+    assert_true(ridge_node_number(ridge_node_at(ridge_node_member(root, "a"), 1)) == 2);
+    assert_true(isnan(ridge_node_number(NULL)));
+    assert_int_equal(ridge_node_kind_of(NULL), RIDGE_NODE_NULL);
     ridge_document_release(&document);
 }
 
@@ -92,7 +92,7 @@ static void walks_members_in_order(void **state)
     char keys[8] = "";
 
     (void)state;
-    while (ridge_value_next(document.root, &at, &key) != NULL)
+    while (ridge_node_next(document.root, &at, &key) != NULL)
         strcat(keys, key);
     assert_string_equal(keys, "zam");
     ridge_document_release(&document);
@@ -111,17 +111,17 @@ static void says_what_was_expected(void **state)
 
     (void)state;
     assert_int_equal(
-        ridge_value_get_integer(document.root, "hidden_size", 1, 1048576, &integer, &err),
+        ridge_node_get_integer(document.root, "hidden_size", 1, 1048576, &integer, &err),
         RIDGE_ERR_FORMAT);
     assert_string_equal(err.text,
                         "hidden_size is \"wide\", expected a whole number from 1 to 1048576");
     assert_int_equal(integer, 5);
-    assert_int_equal(ridge_value_get_number(document.root, "eps", 0, 1, &number, &err),
+    assert_int_equal(ridge_node_get_number(document.root, "eps", 0, 1, &number, &err),
                      RIDGE_ERR_FORMAT);
     assert_string_equal(err.text, "eps is 3, expected a number from 0 to 1");
-    assert_int_equal(ridge_value_get_bool(document.root, "b", &truth, &err), RIDGE_ERR_FORMAT);
+    assert_int_equal(ridge_node_get_bool(document.root, "b", &truth, &err), RIDGE_ERR_FORMAT);
     assert_string_equal(err.text, "b is 1, expected true or false");
-    assert_int_equal(ridge_value_get_text(document.root, "t", &text, &err), RIDGE_ERR_FORMAT);
+    assert_int_equal(ridge_node_get_text(document.root, "t", &text, &err), RIDGE_ERR_FORMAT);
     assert_string_equal(err.text, "t is {\"deep\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
                                   "..., expected a text");
     ridge_document_release(&document);

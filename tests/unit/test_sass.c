@@ -1,83 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Decoding against nvdisasm's text: names, widths, registers and branch targets. */
-#include "binary_support.h"
-
-/* ---- rows of recorded disassembly ---- */
-
-typedef struct sass_row {
-    uint8_t word[16];
-    uint32_t offset;
-    char name[32]; /* of the instruction, with its modifiers */
-    const char *operands;
-    char modifiers[96];
-} sass_row;
-
-static const char *skip_guard(const char *text)
-{
-    if (*text != '@')
-        return text;
-    text += strcspn(text, " ");
-    return text + strspn(text, " ");
-}
-
-/* Splits "@P0 LDG.E.64 R2, [R4]" at its spaces and its first dot. */
-static void split_text(const char *text, sass_row *row)
-{
-    const char *const start = skip_guard(text);
-    const size_t whole = strcspn(start, " ");
-    const size_t base = strcspn(start, ". ");
-
-    assert_true(base < sizeof(row->name) && whole < sizeof(row->modifiers));
-    memcpy(row->name, start, base);
-    row->name[base] = '\0';
-    memcpy(row->modifiers, start + base, whole - base);
-    row->modifiers[whole - base] = '\0';
-    row->operands = start + whole;
-}
-
-static void set_words(sass_row *row, const char *low, const char *high)
-{
-    store_u64(row->word, strtoull(low, NULL, 16));
-    store_u64(row->word + 8, strtoull(high, NULL, 16));
-}
+#include "sass_truth.h"
 
 /* ---- what nvdisasm's text says ---- */
-
-static bool has_modifier(const sass_row *row, const char *modifier)
-{
-    const size_t length = strlen(modifier);
-    const char *at = row->modifiers;
-
-    while ((at = strstr(at, modifier)) != NULL) {
-        if (at[-1] == '.' && (at[length] == '.' || at[length] == '\0'))
-            return true;
-        at += length;
-    }
-    return false;
-}
-
-/* Bytes a lane accesses; 0 when it is no such instruction. */
-static unsigned expected_width(const sass_row *row)
-{
-    static const char *const names[] = {"LDG", "STG", "LD",   "ST",   "LDS",  "STS",   "LDL",
-                                        "STL", "LDC", "LDCU", "ULDC", "STAS", "LDGSTS"};
-    static const struct {
-        const char *modifier;
-        unsigned bytes;
-    } widths[] = {{"U8", 1}, {"S8", 1},   {"U16", 2}, {"S16", 2},
-                  {"64", 8}, {"128", 16}, {"256", 32}};
-    size_t i;
-
-    for (i = 0; i < sizeof(names) / sizeof(names[0]) && strcmp(names[i], row->name) != 0; i++)
-        ;
-    if (i == sizeof(names) / sizeof(names[0]))
-        return 0;
-    for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
-        if (has_modifier(row, widths[i].modifier))
-            return widths[i].bytes;
-    return 4;
-}
 
 typedef struct register_list {
     unsigned at[8];
@@ -132,13 +58,13 @@ static register_list decoded_registers(const ridge_sass *sass)
 /* Instructions with more ranges of registers than the structure holds. */
 static bool has_more_ranges(const sass_row *row)
 {
-    return strcmp(row->name, "TEX") == 0 || has_modifier(row, "256") ||
-           (strcmp(row->name, "QMMA") == 0 && has_modifier(row, "SF"));
+    return strcmp(row->name, "TEX") == 0 || truth_has_modifier(row, "256") ||
+           (strcmp(row->name, "QMMA") == 0 && truth_has_modifier(row, "SF"));
 }
 
 static void check_row(const sass_row *row, int sm, ridge_sass *sass)
 {
-    const unsigned width = expected_width(row);
+    const unsigned width = truth_width(row);
     register_list named, decoded;
 
     ridge_sass_decode(row->word, row->offset, sm, sass);
@@ -175,8 +101,8 @@ static void sample_rows(void **state)
         const char *const low = strtok_r(NULL, "\t", &fields);
         ridge_sass sass;
 
-        set_words(&row, low, strtok_r(NULL, "\t", &fields));
-        split_text(fields, &row);
+        truth_words(&row, low, strtok_r(NULL, "\t", &fields));
+        truth_split(fields, &row);
         check_row(&row, sm, &sass);
         count++;
     }
@@ -214,52 +140,25 @@ static void check_label(label_list *labels, const char *operands, int64_t target
     labels->at[labels->count++].target = target;
 }
 
-static struct truth_file {
-    const char *name;
-    const char *path;
-    int sm;
-    size_t row_count, branch_count;
-} truth_files[] = {
-    {"sm_100a one-instruction kernels", "truth/k2_100a.sass.tsv.gz", 100, 3008, 138},
-    {"sm_120a one-instruction kernels", "truth/k2_120a.sass.tsv.gz", 120, 2976, 130},
-    {"sm_75 one-instruction kernels", "truth/k2_75.sass.tsv.gz", 75, 1232, 88},
-    {"sm_80 one-instruction kernels", "truth/k2_80.sass.tsv.gz", 80, 2104, 102},
-    {"sm_89 one-instruction kernels", "truth/k2_89.sass.tsv.gz", 89, 2160, 104},
-    {"sm_90a one-instruction kernels", "truth/k2_90a.sass.tsv.gz", 90, 2848, 126},
-    {"sm_100 kernels", "truth/k_100.sass.tsv.gz", 100, 2920, 55},
-    {"sm_103 kernels", "truth/k_103.sass.tsv.gz", 103, 3040, 55},
-    {"sm_110 kernels", "truth/k_110.sass.tsv.gz", 110, 2392, 55},
-    {"sm_120 kernels", "truth/k_120.sass.tsv.gz", 120, 2408, 57},
-    {"sm_75 kernels", "truth/k_75.sass.tsv.gz", 75, 1696, 56},
-    {"sm_80 kernels", "truth/k_80.sass.tsv.gz", 80, 2384, 54},
-    {"sm_86 kernels", "truth/k_86.sass.tsv.gz", 86, 1744, 54},
-    {"sm_89 kernels", "truth/k_89.sass.tsv.gz", 89, 1624, 44},
-    {"sm_90 kernels", "truth/k_90.sass.tsv.gz", 90, 2480, 48},
-};
-
 static void truth_rows(void **state)
 {
-    const struct truth_file *const file = *state;
+    const truth_file *const file = *state;
     char *const text = support_text(support_shared(file->path));
     static label_list labels;
     char section[256] = "";
     size_t count = 0;
     size_t branch_count = 0;
-    char *line, *rest;
+    char *rest = text;
+    const char *name;
+    sass_row row;
 
-    for (line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
-        char *fields;
-        const char *const name = strtok_r(line, "\t", &fields);
-        sass_row row = {.offset = (uint32_t)strtoul(strtok_r(NULL, "\t", &fields), NULL, 16)};
-        const char *const low = strtok_r(NULL, "\t", &fields);
+    while (truth_next(&rest, &name, &row)) {
         ridge_sass sass;
 
         if (strcmp(name, section) != 0) {
             snprintf(section, sizeof(section), "%s", name);
             labels.count = 0;
         }
-        set_words(&row, low, strtok_r(NULL, "\t", &fields));
-        split_text(fields, &row);
         check_row(&row, file->sm, &sass);
         assert_int_equal(sass.is_branch, strcmp(row.name, "BRA") == 0);
         if (sass.is_branch) {
@@ -720,6 +619,12 @@ static void reads_control_bits(void **state)
     assert_int_equal(sass.read_barrier, 3);
     assert_int_equal(sass.write_barrier, 2);
     assert_int_equal(sass.stall_cycles, 11);
+    assert_true(sass.yields);
+    assert_int_equal(sass.reuse, 0);
+    store_u64(word + 8, UINT64_C(5) << 58 | UINT64_C(1) << 45);
+    ridge_sass_decode(word, 0, 90, &sass);
+    assert_false(sass.yields);
+    assert_int_equal(sass.reuse, 5);
 }
 
 static void decodes_branches(void **state)
@@ -788,6 +693,7 @@ int main(void)
     cases_add(&list, "any bits", decodes_any_bits, NULL);
     cases_add(&list, "class names", names_classes, NULL);
     cases_add(&list, "sample of nvdisasm's text", sample_rows, NULL);
-    CASES_ADD_ROWS(&list, truth_rows, truth_files);
+    for (size_t i = 0; i < TRUTH_FILE_COUNT; i++)
+        cases_add(&list, truth_files[i].name, truth_rows, &truth_files[i]);
     return cases_run(&list, "sass");
 }

@@ -1,0 +1,1 @@
+ridge inspect --occupancy 2048 binary/sample_90.cubin.gz

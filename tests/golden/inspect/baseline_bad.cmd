@@ -1,0 +1,1 @@
+ridge inspect --baseline units.tsv binary/sample_90.cubin.gz

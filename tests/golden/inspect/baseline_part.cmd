@@ -1,0 +1,1 @@
+ridge inspect --baseline binary/baseline.json -k block_sum binary/sample_90.cubin.gz

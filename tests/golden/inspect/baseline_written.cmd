@@ -1,0 +1,1 @@
+d=$(mktemp -d) && cd "$d" && ridge inspect --write-baseline b.json "$OLDPWD/binary/sample_90.cubin.gz" && ridge inspect --baseline b.json "$OLDPWD/binary/sample_90.cubin.gz" && cat b.json; ridge inspect --write-baseline b.json "$OLDPWD/binary/sample_90.cubin.gz"; echo $?; ridge inspect --force --write-baseline b.json "$OLDPWD/binary/sample_75.cubin.gz"; rm -r "$d"

@@ -1,0 +1,1 @@
+ridge inspect --sort cost binary/sample_90.cubin.gz

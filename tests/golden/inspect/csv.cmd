@@ -1,0 +1,1 @@
+ridge inspect --csv binary/libtiny.so.gz

@@ -1,0 +1,1 @@
+ridge inspect binary/tiny_debug.fatbin.gz

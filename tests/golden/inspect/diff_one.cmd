@@ -1,0 +1,1 @@
+ridge inspect --diff binary/sample_90.cubin.gz

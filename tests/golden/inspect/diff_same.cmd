@@ -1,0 +1,1 @@
+ridge inspect --diff binary/tiny_none.fatbin.gz binary/tiny_size.fatbin.gz

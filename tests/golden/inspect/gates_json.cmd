@@ -1,0 +1,1 @@
+ridge inspect --max-regs 32 --json binary/sample_90.cubin.gz

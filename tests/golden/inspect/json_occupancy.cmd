@@ -1,0 +1,1 @@
+ridge inspect --json --gpu h200 -k spill binary/sample_90.cubin.gz

@@ -1,0 +1,1 @@
+ridge inspect --lines binary/sample_90.cubin.gz

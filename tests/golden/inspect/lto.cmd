@@ -1,0 +1,1 @@
+ridge inspect binary/tiny_lto.o.gz

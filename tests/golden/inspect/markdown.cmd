@@ -1,0 +1,1 @@
+ridge inspect --markdown binary/sample_90.cubin.gz

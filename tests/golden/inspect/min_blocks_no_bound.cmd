@@ -1,0 +1,1 @@
+ridge inspect --min-blocks 2 binary/sample_90.cubin.gz

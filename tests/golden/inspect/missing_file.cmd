@@ -1,0 +1,1 @@
+ridge inspect no_such.cubin

@@ -1,0 +1,1 @@
+ridge inspect --mix --csv binary/sample_90.cubin.gz

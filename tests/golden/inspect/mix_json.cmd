@@ -1,0 +1,1 @@
+ridge inspect --mix --json -k sum --arch 90a binary/tiny_default.fatbin.gz

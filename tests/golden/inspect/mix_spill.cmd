@@ -1,0 +1,1 @@
+ridge inspect --mix -k spill binary/sample_90.cubin.gz

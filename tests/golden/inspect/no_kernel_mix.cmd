@@ -1,0 +1,1 @@
+ridge inspect --mix -k no_such binary/sample_90.cubin.gz

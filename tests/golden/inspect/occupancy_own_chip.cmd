@@ -1,0 +1,1 @@
+ridge inspect --occupancy bound binary/tiny_default.fatbin.gz

@@ -1,0 +1,1 @@
+ridge inspect --functions binary/tiny_rdc.o.gz

@@ -1,0 +1,1 @@
+ridge inspect binary/sample_90.cubin.gz

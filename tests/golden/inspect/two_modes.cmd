@@ -1,0 +1,1 @@
+ridge inspect --mix --sass binary/sample_90.cubin.gz
