@@ -334,8 +334,8 @@ typedef struct ridge_bank_solution {
 
 /* Tries row strides through a whole turn of the banks (128 bytes), 8 x 8 blocks, the modes of TMA,
  * and Swizzle<B,M,S> of bytes with B of 1 to 5 and S >= B that stay in the tile. Fills at most
- * capacity candidates, best first: fewest wavefronts, most blocks per SM, fewest
- * bytes lost, fewest address instructions, then padding before blocks before panels before
+ * capacity candidates, best first: fewest wavefronts, most blocks per SM, cheapest
+ * address arithmetic, fewest bytes lost, then padding before blocks before panels before
  * swizzles, then the smaller numbers; no more than RIDGE_BANKS_KIND_MOST of a kind. *count is how
  * many there are. RIDGE_ERR_INVALID_ARGUMENT for a pattern that does not fit the tile or takes more
  * than RIDGE_BANKS_SOLVE_STEPS steps. */

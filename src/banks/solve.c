@@ -190,8 +190,8 @@ static int compare(const ridge_bank_candidate *a, const ridge_bank_candidate *b)
     const int64_t orders[][2] = {
         {a->cost, b->cost},
         {b->blocks_per_sm, a->blocks_per_sm},
+        {a->address_ops, b->address_ops}, /* bytes that cost no block are cheaper */
         {a->lost_bytes, b->lost_bytes},
-        {a->address_ops, b->address_ops},
         {a->kind, b->kind},
         {a->tile.stride_bytes, b->tile.stride_bytes},
         {b->tile.panel_bytes, a->tile.panel_bytes},
