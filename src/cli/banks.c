@@ -385,8 +385,7 @@ static int check_numbers(struct bank_request *request)
         return cli_usage_error("--force needs --svg");
     if (request->top == 0)
         return cli_usage_error("--top needs 1 or more, not 0");
-    return cli_has_chip(&request->gpu) ? cli_find_chip(&request->gpu)
-                                                                  : CLI_DONE;
+    return cli_has_chip(&request->gpu) ? cli_find_chip(&request->gpu) : CLI_DONE;
 }
 
 int cmd_banks(int argc, char **argv)
