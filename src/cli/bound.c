@@ -59,7 +59,8 @@ static int read_types(struct bound_request *request, const char *text)
 {
     char name[24];
 
-    request->element_count = 0;
+    if (request->element_count > 0)
+        return cli_usage_error("dtype is given twice");
     for (;;) {
         const size_t length = strcspn(text, ",");
         ridge_element *const element = &request->elements[request->element_count];
@@ -276,6 +277,8 @@ static int check_combination(const struct bound_request *request, const struct g
     if (request->operation != NULL && has_work)
         return cli_usage_error("--bytes and --flop stand for an operation, not beside %s",
                                request->operation->name);
+    if (has_work && (given->bytes == 0 || given->bytes == UINT64_MAX) && !(given->flop_count > 0))
+        return cli_usage_error("neither bytes nor FLOP: no work has no bound");
     if (request->operation == NULL && !has_work && given->report.path == NULL)
         return cli_usage_error("expected an operation, --bytes and --flop, or --report");
     if (given->report.path != NULL && has_work)
@@ -292,30 +295,10 @@ static int check_combination(const struct bound_request *request, const struct g
     return given->svg != NULL ? cli_check_target(given->svg, NULL, given->force) : CLI_DONE;
 }
 
-static int draw(const struct bound_request *request, const struct given *given,
-                ridge_output *output)
-{
-    ridge_roofline_point points[RIDGE_ROOFLINE_POINTS];
-    char labels[RIDGE_ROOFLINE_POINTS][64];
-    const struct bound_chip *const chip = &request->chips[0];
-    ridge_roofline roofline = {
-        .title = chip->nominal.name,
-        .nominal = &chip->nominal,
-        .measured = chip->has_measured ? &chip->measured : NULL,
-        .points = points,
-    };
-
-    bound_roofline_points(request, points, labels, &roofline.point_count);
-    if (given->plot) {
-        ridge_output_text(output, "\n");
-        ridge_roofline_write_text(&roofline, output);
-    }
-    return given->svg != NULL ? bound_draw_svg(given->svg, given->force, &roofline) : CLI_DONE;
-}
-
 static int print_bounds(struct bound_request *request, const struct given *given,
                         const struct cli_output *out)
 {
+    struct bound_picture picture;
     ridge_output *output;
     int status = bound_make_rows(request);
 
@@ -323,6 +306,15 @@ static int print_bounds(struct bound_request *request, const struct given *given
         return status;
     if (given->plot && out->format != RIDGE_FORMAT_TEXT)
         return cli_usage_error("--plot is text: it does not go with another format");
+    if (given->plot || given->svg != NULL) {
+        bound_begin_picture(&request->chips[0], &picture);
+        bound_add_least(request, &picture);
+    }
+    /* Before the text: what fails is found before anything is said. */
+    if (given->svg != NULL)
+        status = bound_write_svg(&picture, given->svg, given->force);
+    if (status != CLI_DONE)
+        return status;
     output = cli_open(out);
     if (out->format == RIDGE_FORMAT_JSON)
         bound_print_json(request, output);
@@ -330,9 +322,9 @@ static int print_bounds(struct bound_request *request, const struct given *given
         bound_print_text(request, output);
     else
         bound_print_table(request, out->format, output);
-    if (given->plot || given->svg != NULL)
-        status = draw(request, given, output);
-    return cli_close(output, status);
+    if (given->plot)
+        bound_plot(&picture, output);
+    return cli_close(output, CLI_DONE);
 }
 
 static int describe(const struct bound_request *request, const struct cli_output *out)
@@ -368,6 +360,8 @@ static int bound(struct bound_request *request, const struct given *given, int a
         return describe(request, out);
     if (given->dtype != NULL)
         status = read_types(request, given->dtype);
+    if (request->element_count == 0)
+        request->elements[request->element_count++] = RIDGE_ELEMENT_BF16;
     if (status == CLI_DONE)
         status = read_roofs(request, given);
     if (status == CLI_DONE)
@@ -420,8 +414,6 @@ int cmd_bound(int argc, char **argv)
         cli_message(NULL, "out of memory");
         return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
     }
-    request->elements[0] = RIDGE_ELEMENT_BF16;
-    request->element_count = 1;
     status = bound(request, &given, argc, argv, &out);
     free(request->rows);
     free(request);

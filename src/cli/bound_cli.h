@@ -88,9 +88,19 @@ struct bound_report_request {
 int bound_report(const struct bound_report_request *report, struct bound_request *request,
                  const char *svg_path, bool plot, bool force, const struct cli_output *out);
 
-/* Draws points under the roofs of the first chip: to the terminal, or into a file. */
-void bound_roofline_points(const struct bound_request *request, ridge_roofline_point *points,
-                           char (*labels)[64], size_t *count);
-int bound_draw_svg(const char *path, bool force, const ridge_roofline *roofline);
+/* A roofline with the points that it shows; not to be moved or copied. */
+struct bound_picture {
+    ridge_roofline roofline;
+    ridge_roofline_point points[RIDGE_ROOFLINE_POINTS];
+    char labels[RIDGE_ROOFLINE_POINTS][64];
+};
+
+/* The roofs alone. */
+void bound_begin_picture(const struct bound_chip *chip, struct bound_picture *out);
+/* Adds the least of the first chip's rows, as far as there is room. */
+void bound_add_least(const struct bound_request *request, struct bound_picture *picture);
+void bound_plot(const struct bound_picture *picture, ridge_output *output);
+/* Returns 0 or an exit status after a message. */
+int bound_write_svg(const struct bound_picture *picture, const char *path, bool force);
 
 #endif

@@ -358,7 +358,23 @@ static void print_json(const struct context *context, ridge_output *output)
 
 /* -- the roofline ------------------------------------------------------------------------------ */
 
-int bound_draw_svg(const char *path, bool force, const ridge_roofline *roofline)
+void bound_begin_picture(const struct bound_chip *chip, struct bound_picture *out)
+{
+    out->roofline = (ridge_roofline){
+        .title = chip->nominal.name,
+        .nominal = &chip->nominal,
+        .measured = chip->has_measured ? &chip->measured : NULL,
+        .points = out->points,
+    };
+}
+
+void bound_plot(const struct bound_picture *picture, ridge_output *output)
+{
+    ridge_output_text(output, "\n");
+    ridge_roofline_write_text(&picture->roofline, output);
+}
+
+int bound_write_svg(const struct bound_picture *picture, const char *path, bool force)
 {
     char *text = NULL;
     size_t size = 0;
@@ -371,7 +387,7 @@ int bound_draw_svg(const char *path, bool force, const ridge_roofline *roofline)
         cli_message(path, "out of memory");
         return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
     }
-    ridge_roofline_write_svg(roofline, output);
+    ridge_roofline_write_svg(&picture->roofline, output);
     status = ridge_output_close(output, &err) == RIDGE_OK ? CLI_DONE : cli_fail(path, &err);
     fclose(stream);
     if (status == CLI_DONE)
@@ -404,57 +420,40 @@ static void least_point(const struct bound_request *request, const struct bound_
     point->is_measured = false;
 }
 
-void bound_roofline_points(const struct bound_request *request, ridge_roofline_point *points,
-                           char (*labels)[64], size_t *count)
+void bound_add_least(const struct bound_request *request, struct bound_picture *picture)
 {
+    size_t *const count = &picture->roofline.point_count;
     size_t i;
 
-    *count = 0;
     for (i = 0; i < request->row_count && *count < RIDGE_ROOFLINE_POINTS; i++) {
         if (request->rows[i].chip != 0) /* the picture is of one chip */
             break;
-        least_point(request, &request->rows[i], &points[*count], labels[*count], sizeof(labels[0]));
+        least_point(request, &request->rows[i], &picture->points[*count], picture->labels[*count],
+                    sizeof(picture->labels[0]));
         (*count)++;
     }
 }
 
 /* The kernels, then the least. */
-static int draw(const struct context *context, const char *svg_path, bool plot, bool force,
-                ridge_output *output)
+static void make_picture(const struct context *context, struct bound_picture *out)
 {
-    ridge_roofline_point points[RIDGE_ROOFLINE_POINTS];
-    char labels[RIDGE_ROOFLINE_POINTS][64];
-    const struct bound_chip *const chip = context->chip;
-    ridge_roofline roofline = {
-        .title = chip->nominal.name,
-        .nominal = &chip->nominal,
-        .measured = chip->has_measured ? &chip->measured : NULL,
-        .points = points,
-    };
+    size_t *const count = &out->roofline.point_count;
     size_t i;
 
-    for (i = 0; i < context->count && roofline.point_count < RIDGE_ROOFLINE_POINTS - 1; i++) {
+    bound_begin_picture(context->chip, out);
+    for (i = 0; i < context->count && *count < RIDGE_ROOFLINE_POINTS - 1; i++) {
         const struct measured *const kernel = &context->kernels[i];
-        ridge_roofline_point *const point = &points[roofline.point_count];
+        ridge_roofline_point *const point = &out->points[*count];
 
-        point->label =
-            cli_short_name(kernel->info, labels[roofline.point_count], sizeof(labels[0]));
+        point->label = cli_short_name(kernel->info, out->labels[*count], sizeof(out->labels[0]));
         point->flop_per_byte = kernel->flop_per_byte;
         point->flop_per_s = kernel->flop_per_s;
         point->peak = kernel->work.peak;
         point->is_measured = true;
-        roofline.point_count++;
+        (*count)++;
     }
-    if (context->least != NULL) {
-        least_point(context->request, context->least, &points[roofline.point_count],
-                    labels[roofline.point_count], sizeof(labels[0]));
-        roofline.point_count++;
-    }
-    if (plot) {
-        ridge_output_text(output, "\n");
-        ridge_roofline_write_text(&roofline, output);
-    }
-    return svg_path != NULL ? bound_draw_svg(svg_path, force, &roofline) : CLI_DONE;
+    if (context->least != NULL)
+        bound_add_least(context->request, out);
 }
 
 /* -- the command ------------------------------------------------------------------------------- */
@@ -490,6 +489,7 @@ static void print_missing(const struct context *context, size_t missing, ridge_o
 static int show(const struct context *context, const char *svg_path, bool plot, bool force,
                 const struct cli_output *out)
 {
+    struct bound_picture picture;
     ridge_output *output;
     size_t known_count;
     const size_t missing = count_missing(context, &known_count);
@@ -497,6 +497,12 @@ static int show(const struct context *context, const char *svg_path, bool plot, 
 
     if ((plot || svg_path != NULL) && context->chip == NULL)
         return cli_usage_error("a roofline needs roofs: the report's chip is not known, --gpu");
+    if (plot || svg_path != NULL)
+        make_picture(context, &picture);
+    if (svg_path != NULL)
+        status = bound_write_svg(&picture, svg_path, force);
+    if (status != CLI_DONE)
+        return status;
     output = cli_open(out);
     if (out->format == RIDGE_FORMAT_JSON)
         print_json(context, output);
@@ -506,11 +512,9 @@ static int show(const struct context *context, const char *svg_path, bool plot, 
         print_kernels(context, out->format, output);
     if (out->format == RIDGE_FORMAT_TEXT && missing > 0)
         print_missing(context, missing, output);
-    if (plot || svg_path != NULL)
-        status = draw(context, svg_path, plot, force, output);
-    if (status == CLI_DONE && known_count == 0)
-        status = CLI_NO;
-    return cli_close(output, status);
+    if (plot)
+        bound_plot(&picture, output);
+    return cli_close(output, known_count > 0 ? CLI_DONE : CLI_NO);
 }
 
 static int make_least(struct bound_request *request, struct context *context)

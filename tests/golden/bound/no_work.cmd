@@ -1,0 +1,1 @@
+ridge bound --bytes 0 --gpu h200
