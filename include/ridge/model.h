@@ -81,6 +81,8 @@ typedef struct ridge_model_facts {
     double state_bytes_per_sequence; /* recurrent states on one GPU, whatever the length */
     double cache_bytes;              /* on one GPU after the step: cache and states */
     int64_t layers;
+    int64_t experts;             /* of a layer that has them; 0: none has */
+    double touched_experts;      /* of those, in expectation, by all tokens of the step */
     int64_t kv_replicas;         /* GPUs that hold the same KV heads; 1: each is held once */
     int64_t all_reduces;         /* of the step; 0 on one GPU */
     double all_reduce_bytes;     /* the message of one */

@@ -58,5 +58,7 @@ ridge_peak bound_scalar_peak(ridge_element element);
 ridge_status bound_check_product(ridge_element element, ridge_error *err);
 /* A value, or what stands for its default of 0. */
 double bound_or(double value, double otherwise);
+/* Experts that at least one token takes, in expectation, when each takes top_k of them at random. */
+double bound_touched_experts(double tokens, double experts, double top_k);
 
 #endif

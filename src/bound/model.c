@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "bound/bound_internal.h"
 #include "bound/model_internal.h"
 
 enum { MOST_GPUS = 1 << 16 };
@@ -306,8 +307,12 @@ static void fill_facts(const model_config *config, const ridge_model_step *step,
         .weight_bytes = local.matrices * model_weight_bytes(step->weights) +
                         local.others * ridge_element_bytes(step->element),
         .layers = config->layers,
+        .experts = config->experts,
         .kv_replicas = 1,
     };
+    if (config->experts > 0)
+        facts->touched_experts = bound_touched_experts(
+            (double)step->tokens, (double)config->experts, (double)config->top_k);
     if (config->attention_layers[MODEL_MLA] > 0)
         facts->kv_replicas = gpus; /* the latent serves all heads */
     else if (gpus > config->kv_heads)

@@ -82,11 +82,7 @@ static ridge_status check_mla(const double *v, ridge_element element, ridge_erro
     if (v[MLA_QUERIES] > v[MLA_KEYS])
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "queries=%.0f is more than keys=%.0f",
                           v[MLA_QUERIES], v[MLA_KEYS]);
-    if (element == RIDGE_ELEMENT_INT4 || element == RIDGE_ELEMENT_INT32)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "dtype=%s: no unit multiplies matrices of it",
-                          ridge_element_name(element));
-    return RIDGE_OK;
+    return bound_check_product(element, err);
 }
 
 static void mla_attention(struct bound_call *call)
@@ -135,11 +131,9 @@ static ridge_status check_moe(const double *v, ridge_element element, ridge_erro
 
 static ridge_status check_moe_gemm(const double *v, ridge_element element, ridge_error *err)
 {
-    if (element == RIDGE_ELEMENT_INT4 || element == RIDGE_ELEMENT_INT32)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "dtype=%s: no unit multiplies matrices of it",
-                          ridge_element_name(element));
-    return check_moe(v, element, err);
+    const ridge_status status = check_moe(v, element, err);
+
+    return status == RIDGE_OK ? bound_check_product(element, err) : status;
 }
 
 /* Logits in float; index and weight of each choice. Grouped or not, all logits are read. */
@@ -152,9 +146,8 @@ static void moe_topk(struct bound_call *call)
     work->written_bytes = v[MOE_TOKENS] * v[MOE_TOP_K] * (INDEX_BYTES + FLOAT_BYTES);
 }
 
-/* Experts that at least one token takes, in expectation, when each token takes k of them at random:
- * an expert is passed over by one token with probability 1 - k/E. */
-static double touched_experts(double tokens, double experts, double top_k)
+/* An expert is passed over by one token with probability 1 - k/E. */
+double bound_touched_experts(double tokens, double experts, double top_k)
 {
     return experts * -expm1(tokens * log1p(-top_k / experts));
 }
@@ -163,7 +156,7 @@ static void moe_gemm(struct bound_call *call)
 {
     const double *const v = call->values;
     const double rows = v[MOE_TOKENS] * v[MOE_TOP_K];
-    const double touched = touched_experts(v[MOE_TOKENS], v[MOE_EXPERTS], v[MOE_TOP_K]);
+    const double touched = bound_touched_experts(v[MOE_TOKENS], v[MOE_EXPERTS], v[MOE_TOP_K]);
     ridge_work *const work = bound_add(call, "moe_gemm");
 
     work->weight_bytes = touched * v[MOE_N] * v[MOE_K] * call->size;

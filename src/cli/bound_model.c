@@ -72,10 +72,22 @@ static int64_t given(size_t value, int64_t otherwise)
     return value > (size_t)INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
-static int take_sizes(const struct model_request *request, ridge_model_step *step)
+static int check_sizes(const struct model_request *request)
 {
-    const int64_t gpus = given(request->tensor_parallel, 1);
+    const struct {
+        const char *option;
+        size_t value;
+    } sizes[] = {
+        {"tokens", request->tokens},
+        {"batch", request->batch},
+        {"sequences", request->sequences},
+        {"tp", request->tensor_parallel},
+    };
+    size_t i;
 
+    for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        if (sizes[i].value == 0)
+            return cli_usage_error("--%s 0, expected 1 or more", sizes[i].option);
     if (request->batch != OPTION_UNSET && request->sequences != OPTION_UNSET)
         return cli_usage_error("--batch and --sequences are the same");
     if (request->decode && request->tokens != OPTION_UNSET)
@@ -83,6 +95,16 @@ static int take_sizes(const struct model_request *request, ridge_model_step *ste
                                "--tokens");
     if (request->decode && request->context == OPTION_UNSET)
         return cli_usage_error("--decode needs --context N, the tokens that are in the cache");
+    return CLI_DONE;
+}
+
+static int take_sizes(const struct model_request *request, ridge_model_step *step)
+{
+    const int64_t gpus = given(request->tensor_parallel, 1);
+    const int status = check_sizes(request);
+
+    if (status != CLI_DONE)
+        return status;
     step->sequences = given(request->batch, given(request->sequences, 1));
     step->tokens = request->decode ? step->sequences : given(request->tokens, 8192);
     step->context = given(request->context, 0);
@@ -116,26 +138,35 @@ static int take_measured(const char *path, struct model_answer *answer)
     }
     if (roofs.name[0] != '\0' && answer->roofs.name[0] == '\0')
         memcpy(answer->roofs.name, roofs.name, sizeof(roofs.name));
-    if (!isnan(roofs.dram_bytes_per_s))
+    answer->is_nominal_bandwidth = isnan(roofs.dram_bytes_per_s);
+    if (!answer->is_nominal_bandwidth)
         answer->roofs.dram_bytes_per_s = roofs.dram_bytes_per_s;
-    for (i = 0; i < RIDGE_PEAK_COUNT; i++)
-        if (!isnan(roofs.flop_per_s[i]))
+    for (i = 0; i < RIDGE_PEAK_COUNT; i++) {
+        answer->is_nominal_peak[i] = isnan(roofs.flop_per_s[i]);
+        if (!answer->is_nominal_peak[i])
             answer->roofs.flop_per_s[i] = roofs.flop_per_s[i];
+    }
     answer->roofs.launch_s = roofs.launch_s;
     answer->roofs.is_measured = true;
     return CLI_DONE;
 }
 
 /* What is given stands before both. */
-static int take_rates(const struct bound_rates *rates, ridge_element element, ridge_roofs *roofs)
+static int take_rates(const struct bound_rates *rates, ridge_element element,
+                      struct model_answer *answer)
 {
+    const ridge_peak peak = ridge_peak_of_element(element);
     double bytes_per_s, flop_per_s;
     const int status = bound_read_rates(rates, &bytes_per_s, &flop_per_s);
 
-    if (!isnan(bytes_per_s))
-        roofs->dram_bytes_per_s = bytes_per_s;
-    if (!isnan(flop_per_s))
-        roofs->flop_per_s[ridge_peak_of_element(element)] = flop_per_s;
+    if (!isnan(bytes_per_s)) {
+        answer->roofs.dram_bytes_per_s = bytes_per_s;
+        answer->is_nominal_bandwidth = false;
+    }
+    if (!isnan(flop_per_s)) {
+        answer->roofs.flop_per_s[peak] = flop_per_s;
+        answer->is_nominal_peak[peak] = false;
+    }
     return status;
 }
 
@@ -156,7 +187,7 @@ static int take_roofs(struct model_request *request, ridge_element element,
     }
     if (request->measured != NULL)
         status = take_measured(request->measured, answer);
-    return status == CLI_DONE ? take_rates(&request->rates, element, &answer->roofs) : status;
+    return status == CLI_DONE ? take_rates(&request->rates, element, answer) : status;
 }
 
 /* Quantised weights are multiplied in their own type where the chip can; else widened first. */
@@ -172,8 +203,18 @@ static ridge_element operands_of(const ridge_model_step *step, const ridge_roofs
 
 /* -- the answer -------------------------------------------------------------------------------- */
 
-static void fill_row(const ridge_model_work *kind, const ridge_roofs *roofs, struct model_row *row)
+/* Whether a kernel computes on the unit of the products. What another unit does costs no time once it
+ * is fused with a product. */
+static bool is_on_product_unit(const ridge_model_step *step, ridge_peak peak)
 {
+    return peak == ridge_peak_of_element(step->operands) ||
+           peak == ridge_peak_of_element(step->element);
+}
+
+static void fill_row(const ridge_model_work *kind, const struct model_answer *answer,
+                     struct model_row *row)
+{
+    const ridge_roofs *const roofs = &answer->roofs;
     ridge_work alone = kind->work;
     ridge_roofs unlaunched = *roofs; /* fused, it is no launch of its own */
     ridge_bound without;
@@ -185,6 +226,8 @@ static void fill_row(const ridge_model_work *kind, const ridge_roofs *roofs, str
     row->total_s = (double)kind->launches * row->bound.time_s;
     alone.read_bytes = fmax(0, row->bytes - kind->between_bytes);
     alone.written_bytes = 0;
+    if (!is_on_product_unit(&answer->step, alone.peak))
+        alone.flop_count = 0;
     unlaunched.launch_s = NAN;
     ridge_bound_of(&alone, &unlaunched, &without);
     /* What is left may be unknown; at most all of it is saved. */
@@ -200,7 +243,7 @@ static void fill_answer(const ridge_model_work *works, size_t count, struct mode
         struct model_row *const row = &answer->rows[i];
         const double launches = (double)works[i].launches;
 
-        fill_row(&works[i], &answer->roofs, row);
+        fill_row(&works[i], answer, row);
         row->begins_layer = i == 0 || strcmp(works[i].layer, works[i - 1].layer) != 0;
         answer->time_s += row->total_s;
         answer->saves_s += launches * row->saves_s;

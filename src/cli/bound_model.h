@@ -15,7 +15,8 @@ struct model_row {
     ridge_bound bound; /* of one launch */
     double total_s;    /* of all launches of the step */
     double share_frac; /* of the step */
-    double saves_s;    /* of one launch, were nothing moved for its neighbours */
+    double saves_s; /* of one launch, were nothing moved for its neighbours and what the products'
+                          unit does not do done beside them */
     int64_t per_layer; /* launches in one layer */
     bool begins_layer; /* first row of its kind of layer */
 };
@@ -25,6 +26,8 @@ enum { MODEL_ROWS = 64 };
 struct model_answer {
     const char *path;
     ridge_roofs roofs;
+    /* With --measured, what it has not. */
+    bool is_nominal_bandwidth, is_nominal_peak[RIDGE_PEAK_COUNT];
     double dram_bytes;  /* of the chip; NAN: unknown */
     int least_parallel; /* GPUs that hold weights and cache, a power of two; 0: none found */
     bool is_decode;

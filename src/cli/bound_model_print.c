@@ -97,30 +97,31 @@ static void print_step(const struct model_answer *answer, ridge_output *output)
     ridge_output_text(output, ": ");
 }
 
-/* "Compute binds 94.12 % of the time": what other than memory does. */
-static void print_binding(const struct model_answer *answer, ridge_output *output)
+/* "compute binds 94.12 % of the time": what other than memory does. */
+static char *binding_text(const struct model_answer *answer, char *text, size_t size)
 {
     const ridge_peak product = ridge_peak_of_element(answer->step.operands);
-    char share[TEXT];
+    char compute[TEXT], launch[TEXT];
 
-    if (isnan(answer->roofs.flop_per_s[product])) {
-        ridge_output_text(output, "Memory binds as far as is known");
-        return;
-    }
-    if (answer->compute_s > 0)
-        ridge_output_format(output, "Compute binds %s",
-                            number(answer->compute_s / answer->time_s, RIDGE_UNIT_FRAC, share));
-    if (answer->launch_s > 0)
-        ridge_output_format(output, "%s %s",
-                            answer->compute_s > 0 ? ", launching" : "Launching binds",
-                            number(answer->launch_s / answer->time_s, RIDGE_UNIT_FRAC, share));
-    ridge_output_text(output, answer->compute_s + answer->launch_s > 0 ? " of the time"
-                                                                       : "Memory binds throughout");
+    number(answer->compute_s / answer->time_s, RIDGE_UNIT_FRAC, compute);
+    number(answer->launch_s / answer->time_s, RIDGE_UNIT_FRAC, launch);
+    if (isnan(answer->roofs.flop_per_s[product]))
+        snprintf(text, size, "memory binds as far as is known");
+    else if (answer->compute_s > 0 && answer->launch_s > 0)
+        snprintf(text, size, "compute binds %s, launching %s of the time", compute, launch);
+    else if (answer->compute_s > 0)
+        snprintf(text, size, "compute binds %s of the time", compute);
+    else if (answer->launch_s > 0)
+        snprintf(text, size, "launching binds %s of the time", launch);
+    else
+        snprintf(text, size, "memory binds throughout");
+    return text;
 }
 
+/* "At least" is of the kernels below; fused they take less. */
 static void print_time(const struct model_answer *answer, ridge_output *output)
 {
-    char time[TEXT], rate[TEXT], saves[TEXT], launches[TEXT], line[160];
+    char time[TEXT], rate[TEXT], saves[TEXT], launches[TEXT], binding[120], line[240];
 
     if (isnan(answer->time_s)) {
         ridge_output_text(output, "time n/a, a roof is not known\n");
@@ -131,10 +132,11 @@ static void print_time(const struct model_answer *answer, ridge_output *output)
         answer->tokens_per_s < 1e4 ? number(answer->tokens_per_s, RIDGE_UNIT_NONE, rate)
                                    : number(floor(answer->tokens_per_s), RIDGE_UNIT_COUNT, rate));
     ridge_output_styled(output, RIDGE_STYLE_STRONG, line);
-    print_binding(answer, output);
-    ridge_output_format(output, "; %s launches, fusing saves at most %s%s\n",
-                        count(answer->launches, launches), seconds(answer->saves_s, saves),
-                        isnan(answer->roofs.launch_s) ? " of traffic" : "");
+    snprintf(line, sizeof(line), "in %s launches; fusing saves at most %s%s; %s",
+             count(answer->launches, launches), seconds(answer->saves_s, saves),
+             isnan(answer->roofs.launch_s) ? " of traffic" : "",
+             binding_text(answer, binding, sizeof(binding)));
+    ridge_output_wrap(output, 2, "", line);
 }
 
 /* Weights and cache against the memory of a GPU. */
@@ -190,11 +192,25 @@ static void print_parallel(const struct model_answer *answer, ridge_output *outp
     ridge_output_wrap(output, 2, "", line);
 }
 
+/* Where the routing decides how many weights are read, what is "at least" hangs on it. */
+static void print_experts(const ridge_model_facts *facts, ridge_output *output)
+{
+    char touched[TEXT], experts[TEXT];
+
+    if (facts->touched_experts < 0.995 * (double)facts->experts)
+        ridge_output_format(output,
+                            "Even routing touches %s of %s experts a layer; uneven routing fewer, "
+                            "in less time\n",
+                            number(facts->touched_experts, RIDGE_UNIT_NONE, touched),
+                            count(facts->experts, experts));
+}
+
 static void print_warnings(const struct model_answer *answer, ridge_output *output)
 {
     const ridge_peak product = ridge_peak_of_element(answer->step.operands);
     char line[240];
 
+    print_experts(&answer->facts, output);
     if (!answer->facts.is_quantization_known) {
         snprintf(line, sizeof(line),
                  "The config is quantised by '%s', which is not known: weights are counted as %s, "
@@ -202,6 +218,11 @@ static void print_warnings(const struct model_answer *answer, ridge_output *outp
                  answer->facts.quantization, ridge_element_name(answer->step.weights));
         ridge_output_wrap(output, 2, "", line);
     }
+    if (answer->is_nominal_bandwidth && !isnan(answer->roofs.dram_bytes_per_s))
+        ridge_output_text(output, "Bandwidth was not measured: it is the nominal one\n");
+    if (answer->is_nominal_peak[product] && !isnan(answer->roofs.flop_per_s[product]))
+        ridge_output_format(output, "%s was not measured: it is the nominal peak\n",
+                            ridge_peak_name(product));
     if (isnan(answer->roofs.flop_per_s[product]) && !isnan(answer->time_s))
         ridge_output_format(output,
                             "The %s peak is not known: products are held against memory alone\n",
@@ -213,8 +234,8 @@ static void print_warnings(const struct model_answer *answer, ridge_output *outp
 static const ridge_column text_columns[] = {
     {"layer", "Layer", RIDGE_UNIT_NONE, true, 0, 0},
     {"name", "Kernel", RIDGE_UNIT_NONE, true, 0, 0},
-    {"bytes", "Bytes", RIDGE_UNIT_BYTES, false, 0, 0},
-    {"flop_count", "FLOP", RIDGE_UNIT_FLOP, false, 0, 0},
+    {"bytes", "Bytes", RIDGE_UNIT_BYTES, false, 0, 2},
+    {"flop_count", "FLOP", RIDGE_UNIT_FLOP, false, 0, 1},
     {"by", "Bound by", RIDGE_UNIT_NONE, true, 0, 0},
     {"time_ns", "Time", RIDGE_UNIT_NS, false, 0, 0},
     {"share_frac", "Share", RIDGE_UNIT_FRAC, false, 0, 0},
@@ -356,6 +377,8 @@ static void write_facts(ridge_json *json, const ridge_model_facts *facts)
     ridge_json_text(json, "quantization", facts->quantization);
     ridge_json_bool(json, "is_quantization_known", facts->is_quantization_known);
     ridge_json_integer(json, "layers", facts->layers);
+    ridge_json_integer(json, "experts", facts->experts);
+    ridge_json_number(json, "touched_experts", facts->touched_experts);
     ridge_json_number(json, "parameter_count", facts->parameter_count);
     ridge_json_number(json, "active_parameter_count", facts->active_parameter_count);
     ridge_json_number(json, "weight_bytes", facts->weight_bytes);

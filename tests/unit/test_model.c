@@ -222,6 +222,25 @@ static void llama_at_one(void **state)
 
 /* -- what a step changes ----------------------------------------------------------------------- */
 
+static void uniform_tokens_touch_experts(void **state)
+{
+    struct run run = run_of(opened("mixtral-8x7b"));
+
+    (void)state;
+    take_step(&run);
+    assert_int_equal(run.facts.experts, 8);
+    assert_near(run.facts.touched_experts, 2, 1e-12);
+    run.step.tokens = run.step.sequences = 8;
+    take_step(&run);
+    assert_near(run.facts.touched_experts, 8 * (1 - pow(0.75, 8)), 1e-12);
+    ridge_model_free(run.model);
+    run = run_of(opened("llama-3-8b"));
+    take_step(&run);
+    assert_int_equal(run.facts.experts, 0);
+    assert_true(run.facts.touched_experts == 0);
+    ridge_model_free(run.model);
+}
+
 static void decode_reads_the_cache(void **state)
 {
     struct run run = run_of(opened("llama-3-8b"));
@@ -520,6 +539,7 @@ int main(void)
     }
     CASES_ADD_ROWS(&list, llama_at_8192, expected_rows);
     cases_add(&list, "one token is weights over bandwidth", llama_at_one, NULL);
+    cases_add(&list, "uniform tokens touch experts", uniform_tokens_touch_experts, NULL);
     cases_add(&list, "decode reads the cache", decode_reads_the_cache, NULL);
     cases_add(&list, "windows limit keys and cache", windows_limit_keys_and_cache, NULL);
     cases_add(&list, "latent attention", latent_attention, NULL);

@@ -83,8 +83,8 @@ static struct bad_case {
     {"moe_gemm tokens=1 experts=2 top_k=3 n=1 k=1 bf16", "top_k=3 is more than experts=2"},
     {"moe_topk tokens=1 experts=2 top_k=3 bf16", "top_k=3 is more than experts=2"},
     {"mla_attention queries=3 keys=2 heads=1 bf16", "queries=3 is more than keys=2"},
-    {"mla_attention keys=2 heads=1 int4", "no unit multiplies"},
-    {"moe_gemm tokens=1 experts=2 top_k=1 n=1 k=1 int4", "no unit multiplies"},
+    {"mla_attention keys=2 heads=1 int4", "is a type of storage"},
+    {"moe_gemm tokens=1 experts=2 top_k=1 n=1 k=1 int4", "is a type of storage"},
     {"embedding tokens=1 bf16", "embedding needs columns"},
     {"short_conv tokens=1 columns=1 taps=0 bf16", "taps=0, expected 1 to 1024"},
 };
