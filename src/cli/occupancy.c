@@ -93,16 +93,20 @@ static bool take_extent(const char *option, const char *text, uint64_t extent[3]
     return false;
 }
 
-/* The smallest configuration that holds the carve-out, which is what the driver takes. */
-static bool take_carveout(const ridge_arch *arch, uint64_t given, int *out)
+/* The smallest configuration that holds the carve-out, which is what the driver takes. The carve-out
+ * is a hint: a block that needs more gets the smallest that holds the block. */
+static bool take_carveout(const ridge_arch *arch, uint64_t given, int shared_bytes, int *out)
 {
+    const uint64_t block = (uint64_t)shared_bytes + (uint64_t)arch->shared_reserved_bytes;
+    const bool is_raised = block > given && shared_bytes <= arch->shared_per_block_bytes;
+    const uint64_t least = is_raised ? block : given;
     size_t i;
 
     *out = 0;
     if (given == 0)
         return true;
     for (i = 0; i < arch->carveout_count; i++)
-        if ((uint64_t)arch->carveouts_bytes[i] >= given &&
+        if ((uint64_t)arch->carveouts_bytes[i] >= least &&
             arch->carveouts_bytes[i] <= arch->shared_per_sm_bytes) {
             *out = arch->carveouts_bytes[i];
             return true;
@@ -125,7 +129,8 @@ static bool take_launch(const struct request *request, const ridge_arch *arch, r
            take_count("cluster", request->cluster, 1, LARGEST_COUNT, &launch->cluster_blocks) &&
            take_count("launch-bound", request->launch_bound, 1, LARGEST_COUNT,
                       &launch->launch_bound) &&
-           take_carveout(arch, request->carveout_bytes, &launch->shared_per_sm_bytes);
+           take_carveout(arch, request->carveout_bytes, launch->shared_bytes,
+                         &launch->shared_per_sm_bytes);
 }
 
 /* -- what is asked of the library -------------------------------------------------------------- */
