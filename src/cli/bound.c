@@ -160,6 +160,14 @@ static struct bound_chip *add_nameless(struct bound_request *request, const char
     return chip;
 }
 
+bool bound_is_measured_on(const ridge_roofs *measured, const char *chip_name)
+{
+    const ridge_chip *const of = ridge_chip_find(measured->name);
+
+    return measured->name[0] == '\0' || strcmp(measured->name, chip_name) == 0 ||
+           (of != NULL && strcmp(of->name, chip_name) == 0);
+}
+
 /* The measured roofs, to the chip they are of. */
 static int attach_measured(struct bound_request *request, const char *path)
 {
@@ -184,7 +192,7 @@ static int attach_measured(struct bound_request *request, const char *path)
     for (i = 0; i < request->chip_count; i++) {
         struct bound_chip *const chip = &request->chips[i];
 
-        if (of != NULL && chip->id[0] != '\0' && strcmp(chip->id, of->id) != 0)
+        if (!bound_is_measured_on(&roofs, chip->nominal.name))
             continue;
         chip->measured = roofs;
         memcpy(chip->measured.name, chip->nominal.name, sizeof(chip->measured.name));

@@ -22,6 +22,9 @@ struct bound_rates {
 /* NAN for what is not given. Returns 0, or an exit status after a message. */
 int bound_read_rates(const struct bound_rates *rates, double *bytes_per_s, double *flop_per_s);
 
+/* Whether roofs were measured on the chip of that name; roofs that name none are of any. */
+bool bound_is_measured_on(const ridge_roofs *measured, const char *chip_name);
+
 /* "memory", "bf16 tensor", "launch", "n/a"; for JSON "memory", "compute", "launch", NULL. */
 const char *bound_by_text(const ridge_bound *bound, const ridge_work *work);
 const char *bound_by_word(const ridge_bound *bound);

@@ -127,8 +127,7 @@ static int take_measured(const char *path, struct model_answer *answer)
     if (ridge_roofs_read(path, &roofs, &err) != RIDGE_OK)
         return cli_fail(path, &err);
     chip = ridge_chip_find(roofs.name);
-    if (answer->roofs.name[0] != '\0' && roofs.name[0] != '\0' &&
-        (chip == NULL || strcmp(chip->name, answer->roofs.name) != 0)) {
+    if (answer->roofs.name[0] != '\0' && !bound_is_measured_on(&roofs, answer->roofs.name)) {
         cli_message(path, "was measured on %s, which is not the chip of --gpu", roofs.name);
         return CLI_USAGE;
     }
