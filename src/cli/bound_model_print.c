@@ -192,12 +192,14 @@ static void print_parallel(const struct model_answer *answer, ridge_output *outp
     ridge_output_wrap(output, 2, "", line);
 }
 
-/* Where the routing decides how many weights are read, what is "at least" hangs on it. */
-static void print_experts(const ridge_model_facts *facts, ridge_output *output)
+/* Where the routing decides how many weights are read, what is "at least" hangs on it. One token
+ * takes as many experts whatever the routing. */
+static void print_experts(const struct model_answer *answer, ridge_output *output)
 {
+    const ridge_model_facts *const facts = &answer->facts;
     char touched[TEXT], experts[TEXT];
 
-    if (facts->touched_experts < 0.995 * (double)facts->experts)
+    if (answer->step.tokens > 1 && facts->touched_experts < 0.995 * (double)facts->experts)
         ridge_output_format(output,
                             "Even routing touches %s of %s experts a layer; uneven routing fewer, "
                             "in less time\n",
@@ -210,7 +212,7 @@ static void print_warnings(const struct model_answer *answer, ridge_output *outp
     const ridge_peak product = ridge_peak_of_element(answer->step.operands);
     char line[240];
 
-    print_experts(&answer->facts, output);
+    print_experts(answer, output);
     if (!answer->facts.is_quantization_known) {
         snprintf(line, sizeof(line),
                  "The config is quantised by '%s', which is not known: weights are counted as %s, "

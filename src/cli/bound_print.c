@@ -143,7 +143,7 @@ static void print_answer(const struct bound_row *row, const struct bound_chip *c
     char line[200];
 
     if (isnan(bound->time_s)) {
-        ridge_output_format(output, "no bound: neither bandwidth nor peak of %s is known\n",
+        ridge_output_format(output, "no bound: the roof it is held against is not known of %s\n",
                             chip->nominal.name);
         return;
     }
@@ -154,6 +154,12 @@ static void print_answer(const struct bound_row *row, const struct bound_chip *c
         ridge_output_format(output, "; the FLOP alone take %s", seconds(bound->compute_s, other));
     if (bound->by == RIDGE_BOUND_BY_COMPUTE && bound->memory_s > 0)
         ridge_output_format(output, "; the bytes alone take %s", seconds(bound->memory_s, other));
+    if (bound->by == RIDGE_BOUND_BY_MEMORY && isnan(bound->compute_s))
+        ridge_output_format(output, " as far as is known: the peak of %s is n/a",
+                            row->work.peak != RIDGE_PEAK_NONE ? ridge_peak_name(row->work.peak)
+                                                              : "its unit");
+    if (bound->by == RIDGE_BOUND_BY_COMPUTE && isnan(bound->memory_s))
+        ridge_output_text(output, " as far as is known: the bandwidth is n/a");
     ridge_output_text(output, "\n");
 }
 

@@ -1,0 +1,1 @@
+ridge bound gemm m=8192 n=8192 k=8192 dtype=fp4 --gpu h200 | sed -n 3p; ridge bound --bytes 1GiB --flop 1e12 --peak 100TFLOP/s | sed -n 3p; ridge bound --bytes 1GiB --bandwidth 1TB/s | sed -n 3p; ridge bound reduce elements=1 dtype=int32 --gpu h200 | sed -n 3p; ridge bound --bytes 1GiB --flop 1e12 --dtype int32 --gpu h200 | sed -n 3p
