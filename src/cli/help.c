@@ -72,6 +72,7 @@ int cmd_help(int argc, char **argv)
     struct cli_output out = {0};
     bool man = false;
     ridge_output *output;
+    char name[64];
     const struct option options[] = {
         OPT_FLAG(0, "man", &man, "print the page as input of man(1)"),
         OPT_COMMON(&out),
@@ -81,8 +82,12 @@ int cmd_help(int argc, char **argv)
 
     if (!options_parse(&argc, argv, usage, options, &status))
         return status;
-    if (argc > 2)
+    if (argc > 3)
         return cli_usage_error("expected at most one COMMAND, got %d", argc - 1);
+    if (argc == 3) { /* "bound model" is a command in a command */
+        snprintf(name, sizeof(name), "%s-%s", argv[1], argv[2]);
+        return print_page(name, man, &out);
+    }
     if (argc == 2 || man)
         return print_page(argc == 2 ? argv[1] : "ridge", man, &out);
     output = cli_open(&out);
