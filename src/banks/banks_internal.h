@@ -36,6 +36,9 @@ ridge_status banks_step(const ridge_bank_access *access, const ridge_bank_tile *
                         ridge_error *err);
 /* Adds a step to a result; *most starts at -1 and keeps the excess of the worst step. */
 void banks_add_step(ridge_bank_result *result, int step, const ridge_bank_count *count, int *most);
+/* Fails for a pattern of which no step has an active lane: that it is free of conflicts is no
+ * answer. */
+ridge_status banks_fail_idle(const ridge_bank_pattern *pattern, ridge_error *err);
 
 /* A whole number of least to most; what names it in the message. */
 ridge_status banks_number(const char *text, const char *what, int least, int most, int *out,

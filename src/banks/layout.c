@@ -11,14 +11,20 @@
 #include "banks/banks_internal.h"
 #include "ridge/banks.h"
 
-enum { BLOCK = 8, CHUNK_BYTES = 16, MOST_EXTENT = 65536, MOST_TILE_BYTES = 1 << 28 };
+enum {
+    BLOCK = 8,
+    CHUNK_BYTES = 16,
+    MOST_EXTENT = 65536,
+    MOST_TILE_BYTES = 1 << 28,
+    ADDRESS_BITS = 32
+};
 
 uint32_t ridge_banks_swizzle(uint32_t offset_bytes, int bit_count, int first_bit, int distance)
 {
     const uint64_t mask = ((UINT64_C(1) << bit_count) - 1) << first_bit;
 
     assert(bit_count >= 0 && first_bit >= 0 && distance >= 0);
-    assert(bit_count + first_bit + distance <= 32);
+    assert(bit_count + first_bit + distance <= ADDRESS_BITS);
     return offset_bytes ^ (uint32_t)((uint64_t)offset_bytes >> distance & mask);
 }
 
@@ -125,6 +131,10 @@ static ridge_status check_swizzle(const ridge_bank_tile *tile, ridge_error *err)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "Swizzle<%d,%d,%d>: expected B of 0 to 8, M and S of 0 to 16", bits,
                           first, distance);
+    if (bits + first + distance > ADDRESS_BITS)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "Swizzle<%d,%d,%d>: B + M + S is more than the %d bits of an address",
+                          bits, first, distance, ADDRESS_BITS);
     if (distance < bits)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "Swizzle<%d,%d,%d>: S is less than B, so that two elements would share "
@@ -425,6 +435,10 @@ static ridge_status read_tile(const char *text, ridge_bank_tile *tile, ridge_err
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "a tile without an element type, expected %dx%d:bf16, :fp32, :int8, ...",
                           tile->rows, tile->columns);
+    if (status == RIDGE_OK && tile->order != RIDGE_BANK_ROWS && tile->stride_bytes > 0)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "a row stride or padding, which 8x8 blocks and the modes of TMA do not "
+                          "have");
     if (status == RIDGE_OK && tile->stride_bytes == 0)
         tile->stride_bytes = tile->columns * tile->element_bytes;
     return status == RIDGE_OK ? ridge_bank_tile_check(tile, err) : status;

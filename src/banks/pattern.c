@@ -409,6 +409,20 @@ static ridge_status expression_place(const ridge_bank_pattern *pattern, int lane
     return ridge_bank_evaluate(pattern->where, variables, 3, values, 2, err);
 }
 
+static ridge_status fail_outside(const ridge_bank_pattern *pattern, const ridge_bank_tile *tile,
+                                 int lane, int vector, const int64_t values[2], ridge_error *err)
+{
+    /* As unsigned: an expression may be all of 64 bits. */
+    const int64_t row = (int64_t)((uint64_t)values[0] + (uint64_t)pattern->row);
+    const int64_t column = (int64_t)((uint64_t)values[1] + (uint64_t)pattern->column);
+
+    return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                      "lane %d: %d element%s from row %lld, column %lld on lie outside the tile of "
+                      "%d x %d",
+                      lane, vector, vector == 1 ? "" : "s", (long long)row, (long long)column,
+                      tile->rows, tile->columns);
+}
+
 ridge_status ridge_bank_pattern_elements(const ridge_bank_pattern *pattern,
                                          const ridge_bank_tile *tile, int step,
                                          ridge_bank_elements *out, ridge_error *err)
@@ -440,12 +454,7 @@ ridge_status ridge_bank_pattern_elements(const ridge_bank_pattern *pattern,
                      values[1] + pattern->column >= 0 &&
                      values[1] + pattern->column + walk.vector <= tile->columns;
         if (status == RIDGE_OK && !inside && named == NULL)
-            status = ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                                "lane %d: %d element%s from row %lld, column %lld on lie outside "
-                                "the tile of %d x %d",
-                                lane, walk.vector, walk.vector == 1 ? "" : "s",
-                                (long long)values[0] + pattern->row,
-                                (long long)values[1] + pattern->column, tile->rows, tile->columns);
+            status = fail_outside(pattern, tile, lane, walk.vector, values, err);
         if (!inside)
             continue;
         out->lanes |= UINT32_C(1) << lane;
@@ -530,6 +539,15 @@ void banks_add_step(ridge_bank_result *result, int step, const ridge_bank_count 
     result->worst = *count;
 }
 
+ridge_status banks_fail_idle(const ridge_bank_pattern *pattern, ridge_error *err)
+{
+    char name[32];
+
+    return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                      "%s %s: no lane takes part, all lie outside the tile or are off",
+                      ridge_bank_access_name(&pattern->access, name, sizeof(name)), pattern->where);
+}
+
 ridge_status ridge_bank_pattern_run(const ridge_bank_pattern *pattern, const ridge_bank_tile *tile,
                                     ridge_bank_result *out, ridge_error *err)
 {
@@ -552,6 +570,8 @@ ridge_status ridge_bank_pattern_run(const ridge_bank_pattern *pattern, const rid
             return status;
         banks_add_step(&result, step, &count, &most);
     }
+    if (status == RIDGE_OK && result.wavefronts == 0)
+        return banks_fail_idle(pattern, err);
     if (status == RIDGE_OK)
         *out = result;
     return status;

@@ -436,6 +436,7 @@ static ridge_status find_steps(const ridge_bank_pattern *pattern, const ridge_ba
                                struct steps *out, ridge_error *err)
 {
     ridge_status status = ridge_bank_pattern_steps(pattern, tile, &out->count, err);
+    uint32_t lanes = 0;
 
     if (status != RIDGE_OK)
         return status;
@@ -451,9 +452,11 @@ static ridge_status find_steps(const ridge_bank_pattern *pattern, const ridge_ba
     out->elements = ridge_calloc((size_t)out->count, sizeof(*out->elements));
     if (out->elements == NULL)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
-    for (int step = 0; step < out->count && status == RIDGE_OK; step++)
+    for (int step = 0; step < out->count && status == RIDGE_OK; step++) {
         status = ridge_bank_pattern_elements(pattern, tile, step, &out->elements[step], err);
-    return status;
+        lanes |= out->elements[step].lanes;
+    }
+    return status == RIDGE_OK && lanes == 0 ? banks_fail_idle(pattern, err) : status;
 }
 
 /* Whole pieces in the pattern quarter-rows instead. */

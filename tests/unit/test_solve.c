@@ -224,6 +224,7 @@ static struct bad {
      "5000 instructions to walk the tile, at most 4096 can be solved", 0},
     {"no fit", "64x128:bf16", "ld.1 row", "less than an element", 0},
     {"alignment", "64x128:bf16", "ld.2 row", "alignment of 3 bytes, expected 1, 2, 4, 8 or 16", 3},
+    {"no lane", "64x128:bf16", "ld.2 row @64,0", "ld.2 row: no lane takes part", 0},
     {"no access", "64x128:bf16", NULL, "0 accesses, expected 1 to 8", 0},
 };
 
