@@ -523,6 +523,8 @@ ridge_status banks_step(const ridge_bank_access *access, const ridge_bank_tile *
 {
     uint32_t source_bytes[LANES];
 
+    if (access->op != RIDGE_BANK_CP_ASYNC)
+        return ridge_banks_simulate(access, address_bytes, NULL, elements->lanes, out, NULL, err);
     ridge_bank_tile_sources(tile, elements, source_bytes);
     return ridge_banks_simulate(access, address_bytes, source_bytes, elements->lanes, out, NULL,
                                 err);

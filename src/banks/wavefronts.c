@@ -58,31 +58,42 @@ uint32_t banks_lanes(const ridge_bank_access *access, uint32_t lanes)
                : lanes;
 }
 
-/* The different words of a phase. */
+/* The different words of a phase. What is of a word is set when the word is added: a search for
+ * layouts makes millions of these. */
 struct phase {
-    uint32_t word[MOST_WORDS];
-    uint32_t lanes[MOST_WORDS]; /* that want the word */
-    int wavefront[MOST_WORDS];  /* that serves it, from 0 */
     int word_count;
     int words_in[BANKS];
     int sources_in[BANKS]; /* words that a cp.async reads */
+    int newest[BANKS];     /* word of the bank, from 1; 0: none */
+    uint32_t word[MOST_WORDS];
+    uint32_t lanes[MOST_WORDS]; /* that want the word */
+    int wavefront[MOST_WORDS];  /* that serves it, from 0 */
+    int older[MOST_WORDS];      /* the one before of the same bank, as newest */
 };
+
+static void begin_phase(struct phase *phase)
+{
+    memset(phase, 0, offsetof(struct phase, word));
+}
 
 /* Equal words are one, unless each lane writes its own. */
 static void add_word(struct phase *phase, uint32_t word, int lane, bool is_own)
 {
-    int i = is_own ? phase->word_count : 0;
+    const uint32_t bank = word % BANKS;
+    int i = is_own ? 0 : phase->newest[bank];
 
-    while (i < phase->word_count && phase->word[i] != word)
-        i++;
-    if (i == phase->word_count) {
+    while (i > 0 && phase->word[i - 1] != word)
+        i = phase->older[i - 1];
+    if (i == 0) {
         assert(phase->word_count < MOST_WORDS);
-        phase->word_count++;
-        phase->word[i] = word;
-        phase->lanes[i] = 0;
-        phase->wavefront[i] = phase->words_in[word % BANKS]++;
+        i = ++phase->word_count;
+        phase->word[i - 1] = word;
+        phase->lanes[i - 1] = 0;
+        phase->wavefront[i - 1] = phase->words_in[bank]++;
+        phase->older[i - 1] = phase->newest[bank];
+        phase->newest[bank] = i;
     }
-    phase->lanes[i] |= UINT32_C(1) << lane;
+    phase->lanes[i - 1] |= UINT32_C(1) << lane;
 }
 
 /* Wavefronts of the phase, and the first bank that needs them all. */
@@ -102,9 +113,10 @@ static int fullest_bank(const struct phase *phase, int *bank)
 
 int banks_phase_wavefronts(int width_bytes, const uint32_t address_bytes[LANES], uint32_t lanes)
 {
-    struct phase phase = {.word_count = 0};
+    struct phase phase;
     int bank;
 
+    begin_phase(&phase);
     for (int lane = 0; lane < LANES; lane++)
         for (int byte = 0; (lanes >> lane & 1) != 0 && byte < width_bytes; byte += WORD_BYTES)
             add_word(&phase, (address_bytes[lane] + (uint32_t)byte) / WORD_BYTES, lane, false);
@@ -190,8 +202,9 @@ static void simulate_phases(const ridge_bank_access *access, const uint32_t addr
 
     assert(phase_count <= RIDGE_BANKS_MOST_PHASES);
     for (int i = 0; i < phase_count; i++) {
-        struct phase phase = {.word_count = 0};
+        struct phase phase;
 
+        begin_phase(&phase);
         for (int lane = 0; lane < LANES; lane++) {
             if (phase_of[lane] != i || (lanes >> lane & 1) == 0)
                 continue;
@@ -253,7 +266,7 @@ ridge_status ridge_banks_simulate(const ridge_bank_access *access,
     status = check_alignment(address_bytes, lanes, access->width_bytes, err);
     if (status != RIDGE_OK)
         return status;
-    if (source_bytes == NULL) {
+    if (source_bytes == NULL && access->op == RIDGE_BANK_CP_ASYNC) {
         default_sources(access->width_bytes, side_by_side);
         source_bytes = side_by_side;
     }

@@ -179,9 +179,9 @@ static size_t find_guesses(const struct found *found, struct guess guesses[MOST_
 
 static const ridge_column guess_columns[] = {
     {"stride_bytes", "Row bytes modulo 128", RIDGE_UNIT_COUNT, false, 0, 0},
-    {"aligned_bytes", "Pad, rows 16-aligned", RIDGE_UNIT_COUNT, false, 0, 0},
+    {"aligned_bytes", "Pad bytes, rows 16-aligned", RIDGE_UNIT_COUNT, false, 0, 0},
     {"aligned_wavefronts", "wavefronts then", RIDGE_UNIT_COUNT, false, 0, 0},
-    {"free_bytes", "Pad, no conflict", RIDGE_UNIT_COUNT, false, 0, 0},
+    {"free_bytes", "Pad bytes, no conflict", RIDGE_UNIT_COUNT, false, 0, 0},
 };
 
 static void add_optional(ridge_table *table, int value)
@@ -224,8 +224,9 @@ static void print_heading(ridge_output *output, const struct found *found)
     if (row->line != NULL && row->line->file != NULL)
         ridge_output_format(output, ", %s:%" PRIu32, base_name(row->line->file), row->line->line);
     ridge_output_text(output, "\n");
-    snprintf(text, sizeof(text), "%s wavefronts an execution, ideal %s",
+    snprintf(text, sizeof(text), "%s wavefront%s an execution, ideal %s",
              ridge_number_text(found->wavefronts, RIDGE_UNIT_NONE, actual, sizeof(actual)),
+             found->wavefronts == 1 ? "" : "s",
              ridge_number_text(found->ideal, RIDGE_UNIT_NONE, ideal, sizeof(ideal)));
     ridge_output_styled(
         output, found->wavefronts > found->ideal ? RIDGE_STYLE_BAD : RIDGE_STYLE_GOOD, text);
