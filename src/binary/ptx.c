@@ -398,7 +398,11 @@ void ptx_release(ptx_module *module)
 
 bool ptx_is_text(ridge_slice text)
 {
+    /* Blanks and comments in front of .version: a large file of zeros is not searched for it. */
+    enum { FRONT_BYTES = 1 << 20 };
     scanner in = scanner_of(text);
 
+    if (text.size > FRONT_BYTES)
+        in.end = in.at + FRONT_BYTES;
     return text.size > 0 && ridge_slice_is(next_token(&in), ".version");
 }

@@ -182,6 +182,20 @@ static void tells_text(void **state)
     assert_int_equal(ptx_is_text(text), row->is_ptx);
 }
 
+/* A front of blanks that no compiler writes is not PTX: large files of zeros end soon. */
+static void gives_up_on_blanks(void **state)
+{
+    const size_t blanks = 2 << 20;
+    char *const bytes = calloc(1, blanks + sizeof(".version 9.0"));
+    const ridge_slice text = {(const uint8_t *)bytes, blanks + sizeof(".version 9.0")};
+
+    (void)state;
+    assert_non_null(bytes);
+    memcpy(bytes + blanks, ".version 9.0", sizeof(".version 9.0"));
+    assert_false(ptx_is_text(text));
+    free(bytes);
+}
+
 /* The parameters of each kernel are what ptxas stored for it. */
 static void agrees_with_ptxas(void **state)
 {
@@ -257,6 +271,7 @@ int main(void)
     cases_add(&list, "lines that end in NUL", reads_lines_that_end_in_nul, NULL);
     CASES_ADD_ROWS(&list, reads_target, targets);
     CASES_ADD_ROWS(&list, tells_text, texts);
+    cases_add(&list, "gives up on blanks", gives_up_on_blanks, NULL);
     cases_add(&list, "agrees with ptxas", agrees_with_ptxas, NULL);
     cases_add(&list, "truncation at every byte", survives_truncation, NULL);
     cases_add(&list, "lack of memory", survives_lack_of_memory, NULL);
