@@ -245,7 +245,8 @@ ridge_status ridge_bank_pattern_steps(const ridge_bank_pattern *pattern,
 ridge_status ridge_bank_pattern_elements(const ridge_bank_pattern *pattern,
                                          const ridge_bank_tile *tile, int step,
                                          ridge_bank_elements *out, ridge_error *err);
-/* Their addresses. RIDGE_ERR_INVALID_ARGUMENT when the layout tears what a lane accesses apart. */
+/* Their addresses. RIDGE_ERR_INVALID_ARGUMENT when the layout tears what a lane accesses apart, or
+ * an xor expression puts two elements at one address. */
 ridge_status ridge_bank_tile_addresses(const ridge_bank_tile *tile,
                                        const ridge_bank_pattern *pattern,
                                        const ridge_bank_elements *elements,

@@ -486,6 +486,24 @@ static ridge_status lane_address(const ridge_bank_tile *tile, int vector, int ro
     return status;
 }
 
+/* A swizzle permutes, an expression may not: elements that fall together are no layout, and would be
+ * free of conflicts. */
+static ridge_status check_apart(const ridge_bank_tile *tile, const ridge_bank_elements *elements,
+                                const uint32_t address_bytes[RIDGE_BANKS_LANES], ridge_error *err)
+{
+    for (int a = 0; a < LANES; a++)
+        for (int b = 0; b < a; b++)
+            if ((elements->lanes >> a & elements->lanes >> b & 1) != 0 &&
+                address_bytes[a] == address_bytes[b] &&
+                (elements->row[a] != elements->row[b] ||
+                 elements->column[a] != elements->column[b]))
+                return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                                  "xor=%s puts elements (%d, %d) and (%d, %d) at one address",
+                                  tile->xor_text, elements->row[b], elements->column[b],
+                                  elements->row[a], elements->column[a]);
+    return RIDGE_OK;
+}
+
 ridge_status ridge_bank_tile_addresses(const ridge_bank_tile *tile,
                                        const ridge_bank_pattern *pattern,
                                        const ridge_bank_elements *elements,
@@ -500,6 +518,8 @@ ridge_status ridge_bank_tile_addresses(const ridge_bank_tile *tile,
         if ((elements->lanes >> lane & 1) != 0)
             status = lane_address(tile, vector, elements->row[lane], elements->column[lane],
                                   &address_bytes[lane], err);
+    if (status == RIDGE_OK && tile->xor_text[0] != '\0')
+        status = check_apart(tile, elements, address_bytes, err);
     return status;
 }
 

@@ -377,14 +377,17 @@ static int step_floor(const ridge_bank_tile *tile, const ridge_bank_access *acce
 {
     const int64_t row_bytes = (int64_t)tile->columns * tile->element_bytes;
     uint32_t address[LANES];
+    uint32_t lanes = elements->lanes;
     int phase_of[LANES];
     int phase_count, sum = 0, bytes = 0;
 
-    for (int lane = 0; lane < LANES; lane++) { /* equal where the elements are */
+    for (int lane = 0; lane < LANES; lane++) /* equal where the elements are */
         address[lane] = (uint32_t)(elements->row[lane] * row_bytes +
                                    (int64_t)elements->column[lane] * tile->element_bytes);
-        bytes += (elements->lanes >> lane & 1) != 0 ? access->width_bytes : 0;
-    }
+    if (access->op == RIDGE_BANK_CP_ASYNC && access->width_bytes == 16)
+        lanes = banks_writers(address, lanes);
+    for (; lanes != 0; lanes &= lanes - 1)
+        bytes += access->width_bytes;
     *ideal = (bytes + TURN_BYTES - 1) / TURN_BYTES;
     if (access->op == RIDGE_BANK_CP_ASYNC) /* needs no more than its bytes in the best layout */
         return *ideal;

@@ -161,6 +161,8 @@ static struct bad {
     {"ld.4 lane, 1", "32x2:bf16", "lane 0: 2 elements from row 0, column 1 on lie outside"},
     {"ld.4 0, lane - 1", "32x64:fp32", "lane 0: 1 element from row 0, column -1 on lie outside"},
     {"ld.4 9223372036854775807, 0 @5,0", "8x8:fp32", "1 element from row -9223372036854775804,"},
+    {"ld.2 row", "64x64:bf16:xor=col*2",
+     "xor=col*2 puts elements (0, 0) and (0, 1) at one address"},
     {"ld.4 row @8,0", "8x8:fp32", "ld.4 row: no lane takes part"},
     {"ldmatrix.x1 lanes=0xff00", "8x8:bf16", "ldmatrix.x1 ldmatrix-a: no lane takes part"},
     {"ld.4 32 / (8 - lane), 0", "64x2:bf16", "column 4: division by zero"},

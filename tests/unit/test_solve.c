@@ -216,6 +216,17 @@ static void given_layout_may_trap(void **state)
     assert_int_equal(got.candidates[0].excess, 0);
 }
 
+/* Lanes that copy to the same 16 bytes are one, so that 512 bytes may be one wavefront. */
+static void floor_of_equal_copies(void **state)
+{
+    static struct solved got;
+
+    (void)state;
+    solve(&got, "16x64:fp32", (const char *const[]){"cp.async.16 0, 0", NULL});
+    assert_int_equal(got.candidates[0].wavefronts, 1);
+    assert_int_equal(got.solution.floors[0].wavefronts, 1);
+}
+
 static struct bad {
     const char *name, *tile, *pattern, *message;
     int align;
@@ -275,6 +286,7 @@ int main(void)
     cases_add(&list, "sorted and stable", is_sorted_and_stable, NULL);
     cases_add(&list, "costs occupancy", costs_occupancy, NULL);
     cases_add(&list, "the given layout may trap", given_layout_may_trap, NULL);
+    cases_add(&list, "floor of equal copies", floor_of_equal_copies, NULL);
     cases_add(&list, "out of memory", runs_out_of_memory, NULL);
     return cases_run(&list, "solve");
 }
