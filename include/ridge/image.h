@@ -115,7 +115,7 @@ typedef struct ridge_loaded {
 } ridge_loaded;
 
 /* Unpacks and reads an entry; one that is loaded already costs nothing. RIDGE_ERR_FORMAT when it is
- * damaged, or of more than 1 GiB. */
+ * damaged, of more than 1 GiB, or one of many that announce far more than code packs to. */
 ridge_status ridge_image_entry_load(ridge_image *image, size_t index, ridge_loaded *out,
                                     ridge_error *err);
 void ridge_image_entry_unload(ridge_image *image, size_t index);

@@ -180,6 +180,8 @@ static ridge_status add_entry(ridge_image *image, const image_place *place,
     }
     entry->stored = stored;
     about->stored_bytes = stored.size;
+    if (about->packing == RIDGE_PACKED_ZSTD)
+        image_judge_entry(image, entry);
     status = read_texts(image, header, header_bytes, about, err);
     about->is_relocatable = is_relocatable(entry);
     return status;

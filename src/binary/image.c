@@ -18,6 +18,7 @@ enum {
     PLAUSIBLE_RATIO = 64,       /* of zstd; code packs 3 to 20 times */
     PLAUSIBLE_BYTES = 1 << 16,  /* is allowed to be anything */
     SPARE_BYTES_MAX = 32 << 20, /* a larger buffer is not kept for the next entry */
+    IMPLAUSIBLE_MAX = 1 << 28,  /* of all entries of an image that pack better than that */
     FILE_BYTES_MAX = 1 << 30,   /* of a file that is packed as a whole */
     ENTRIES_FIRST = 16,
     WARNINGS_MAX = 64,
@@ -100,6 +101,21 @@ ridge_status image_warn(ridge_image *image, ridge_error *err, const char *format
         return out_of_memory(err);
     image->warnings[image->warning_count++] = copy;
     return RIDGE_OK;
+}
+
+static uint64_t plausible_bytes(size_t stored_bytes)
+{
+    return (uint64_t)stored_bytes * PLAUSIBLE_RATIO + PLAUSIBLE_BYTES;
+}
+
+void image_judge_entry(ridge_image *image, image_entry *entry)
+{
+    const uint64_t announced = entry->about.unpacked_bytes;
+
+    if (announced <= plausible_bytes(entry->stored.size) || announced > UNPACKED_MAX)
+        return;
+    image->implausible_bytes += announced;
+    entry->is_refused = image->implausible_bytes > IMPLAUSIBLE_MAX;
 }
 
 /* ---- kinds of files ---- */
@@ -337,7 +353,7 @@ static ridge_status unpack_lz4(ridge_slice stored, uint64_t announced, ridge_sin
 static ridge_status unpack_zstd(ridge_slice stored, uint64_t announced, ridge_sink *to,
                                 ridge_error *err)
 {
-    const uint64_t plausible = (uint64_t)stored.size * PLAUSIBLE_RATIO + PLAUSIBLE_BYTES;
+    const uint64_t plausible = plausible_bytes(stored.size);
     ridge_status status;
 
     if (announced > UNPACKED_MAX)
@@ -365,6 +381,11 @@ static ridge_status unpack(ridge_image *image, const image_entry *entry, image_l
     load->bytes = entry->stored;
     if (entry->about.packing == RIDGE_PACKED_NOT)
         return RIDGE_OK;
+    if (entry->is_refused)
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "%zu bytes of zstd announce %llu, code packs 3 to 20 times; of such "
+                          "entries at most %d bytes in all are unpacked",
+                          entry->stored.size, (unsigned long long)announced, IMPLAUSIBLE_MAX);
     to.data = image->spare;
     to.capacity = image->spare_bytes;
     image->spare = NULL;

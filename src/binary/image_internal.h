@@ -45,6 +45,7 @@ typedef struct image_entry {
     ridge_entry about;
     ridge_slice stored; /* exactly, without padding */
     image_load *load;   /* NULL: not loaded */
+    bool is_refused;    /* see image_judge_entry() */
 } image_entry;
 
 struct ridge_image {
@@ -56,6 +57,7 @@ struct ridge_image {
     image_entry *entries;
     size_t entry_count, entry_capacity;
     size_t container_count;
+    uint64_t implausible_bytes; /* that entries announce which pack better than code does */
 
     char **warnings;
     size_t warning_count, warning_capacity;
@@ -76,6 +78,9 @@ uint64_t image_offset(const ridge_image *image, const uint8_t *at);
 /* A new entry, zeroed but for its place; NULL when out of memory. Valid until the next call. */
 image_entry *image_add_entry(ridge_image *image, const image_place *place, ridge_slice stored,
                              ridge_error *err);
+/* Refuses an entry packed with zstd, whose sizes are set, when it announces much more than code packs to and
+ * others have done so before: a few bytes can stand for a gigabyte, time and again. */
+void image_judge_entry(ridge_image *image, image_entry *entry);
 /* Notes what is wrong with a part of the file. Only lack of memory fails. */
 ridge_status image_warn(ridge_image *image, ridge_error *err, const char *format, ...)
     RIDGE_PRINTF(3, 4);

@@ -706,6 +706,40 @@ static void refuses_absurd_lz4(void **state)
     support_release(&file);
 }
 
+/* Entries of a few bytes that stand for hundreds of megabytes each are not all unpacked. */
+static void bounds_implausible_zstd(void **state)
+{
+    enum { COUNT = 3, HEADER = 64, ENTRY = HEADER + 8, CONTAINER = 16 };
+    uint8_t bytes[CONTAINER + COUNT * ENTRY] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16};
+    const file_bytes file = {bytes, sizeof(bytes)};
+    ridge_image *image;
+    size_t i;
+
+    (void)state;
+    store_u64(bytes + 8, COUNT * ENTRY);
+    for (i = 0; i < COUNT; i++) {
+        uint8_t *const header = bytes + CONTAINER + i * ENTRY;
+
+        store_u32(header, 0x01010001); /* PTX */
+        store_u32(header + 4, HEADER);
+        store_u64(header + 8, 8);
+        store_u32(header + 28, 90);
+        store_u64(header + 40, 0x8001); /* zstd, 64 bits */
+        store_u64(header + 56, 100 << 20);
+    }
+    image = read_image(file);
+    assert_int_equal(ridge_image_entry_count(image), COUNT);
+    for (i = 0; i < COUNT; i++) {
+        ridge_loaded loaded;
+        ridge_error err;
+
+        assert_int_equal(ridge_image_entry_load(image, i, &loaded, &err), RIDGE_ERR_FORMAT);
+        if ((strstr(err.text, "at most 268435456 bytes in all are unpacked") != NULL) != (i == 2))
+            fail_msg("%zu: %s", i, err.text);
+    }
+    ridge_image_free(image);
+}
+
 /* Warnings of a file that is damaged all over are bounded. */
 static void bounds_warnings(void **state)
 {
@@ -857,6 +891,7 @@ int main(void)
     cases_add(&list, "missing file", refuses_missing_file, NULL);
     CASES_ADD_ROWS(&list, keeps_damage_local, local_damages);
     cases_add(&list, "LZ4 that announces too much", refuses_absurd_lz4, NULL);
+    cases_add(&list, "zstd that announces too much, often", bounds_implausible_zstd, NULL);
     cases_add(&list, "number of warnings", bounds_warnings, NULL);
     CASES_ADD_ROWS(&list, survives_damage, wholes);
     cases_add(&list, "damage of an archive", survives_damage_of_an_archive, NULL);
