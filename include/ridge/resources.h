@@ -41,7 +41,8 @@ void ridge_resource_set_free(ridge_resource_set *set);
 ridge_status ridge_resource_set_add(ridge_resource_set *set, const ridge_resources *row,
                                     ridge_error *err);
 /* By name, then architecture; rows that agree in both, as of static functions in several files,
- * stay and are ordered by their numbers. */
+ * stay and are ordered by their numbers. Names that differ in nvcc's hash of the path alone, as of
+ * anonymous namespaces, are the same. */
 void ridge_resource_set_sort(ridge_resource_set *set);
 size_t ridge_resource_set_count(const ridge_resource_set *set);
 const ridge_resources *ridge_resource_set_at(const ridge_resource_set *set, size_t index);

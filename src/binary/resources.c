@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "ridge/hardware.h"
 
+enum { PATH_HASH_DIGITS = 8 };
+
 struct ridge_resource_set {
     ridge_arena arena; /* texts */
     ridge_resources *rows;
@@ -93,9 +95,42 @@ static int compare_arch(const char *a, const char *b)
     return strcmp(a, b);
 }
 
+/* Behind the eight digits with which nvcc tells files apart, where they stand at a place of a name:
+ * in _GLOBAL__N__e3dbbfc3_4_s_cu..., an anonymous namespace, and __nv_static_25__e3dbbfc3_4_s_cu...
+ * They change with the path that a file is compiled at. */
+static const char *skip_path_hash(const char *name, const char *at)
+{
+    static const char anonymous[] = "_GLOBAL__N__", internal[] = "__nv_static_";
+    const size_t before = (size_t)(at - name);
+    bool is_hash = before >= strlen(anonymous) &&
+                   memcmp(at - strlen(anonymous), anonymous, strlen(anonymous)) == 0;
+
+    if (!is_hash && before > strlen(internal) && strncmp(name, internal, strlen(internal)) == 0) {
+        const char *const length = name + strlen(internal);
+        const size_t digits = strspn(length, "0123456789");
+
+        is_hash = length + digits + 2 == at && strncmp(length + digits, "__", 2) == 0;
+    }
+    return is_hash && strspn(at, "0123456789abcdef") >= PATH_HASH_DIGITS ? at + PATH_HASH_DIGITS
+                                                                         : at;
+}
+
+static int compare_names(const char *a, const char *b)
+{
+    const char *left = a;
+    const char *right = b;
+
+    while (*left == *right && *left != '\0') {
+        left = skip_path_hash(a, left + 1);
+        right = skip_path_hash(b, right + 1);
+    }
+    return ((unsigned char)*left > (unsigned char)*right) -
+           ((unsigned char)*left < (unsigned char)*right);
+}
+
 static int compare_key(const ridge_resources *a, const ridge_resources *b)
 {
-    const int order = strcmp(a->name, b->name);
+    const int order = compare_names(a->name, b->name);
 
     return order != 0 ? order : compare_arch(a->arch, b->arch);
 }

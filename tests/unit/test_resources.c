@@ -55,6 +55,42 @@ static void sorts(void **state)
     ridge_resource_set_free(set);
 }
 
+/* Names of one kernel, compiled at two paths, and of others. */
+static struct names_row {
+    const char *name, *other;
+    bool same;
+} names[] = {
+    {"_ZN36_GLOBAL__N__dc20b81c_4_t_cu_4d11ce8d4anonEPi",
+     "_ZN36_GLOBAL__N__7e0c877a_4_t_cu_4d11ce8d4anonEPi", true},
+    {"__nv_static_25__e3dbbfc3_4_s_cu__Z4keepv__Z4statPi",
+     "__nv_static_25__0123abcd_4_s_cu__Z4keepv__Z4statPi", true},
+    {"__nv_static_25__e3dbbfc3_4_s_cu__Z4keepv__ZN36_GLOBAL__N__e3dbbfc3_4_s_cu__Z4keepv4anonEPi",
+     "__nv_static_25__01dbbfc3_4_s_cu__Z4keepv__ZN36_GLOBAL__N__01dbbfc3_4_s_cu__Z4keepv4anonEPi",
+     true},
+    {"_ZN36_GLOBAL__N__dc20b81c_4_t_cu_4d11ce8d4anonEPi",
+     "_ZN36_GLOBAL__N__7e0c877a_4_u_cu_4d11ce8d4anonEPi", false},
+    {"_ZN3_N__dc20b81c4anonEPi", "_ZN3_N__7e0c877a4anonEPi", false},
+    {"_GLOBAL__N__dc20b81", "_GLOBAL__N__7e0c877", false},
+    {"__nv_static_", "__nv_static_25__", false},
+};
+
+static void passes_over_hash_of_path(void **state)
+{
+    const struct names_row *const test = *state;
+    const ridge_resources before_row = row(test->name, "sm_90", 1, 0, 0);
+    const ridge_resources after_row = row(test->other, "sm_90", 1, 0, 0);
+    ridge_resource_set *const before = set_of(&before_row, 1);
+    ridge_resource_set *const after = set_of(&after_row, 1);
+    ridge_resource_pair *pairs;
+    size_t count;
+
+    assert_int_equal(ridge_resources_compare(before, after, &pairs, &count, NULL), RIDGE_OK);
+    assert_int_equal(count, test->same ? 1 : 2);
+    ridge_resource_pairs_free(pairs);
+    ridge_resource_set_free(before);
+    ridge_resource_set_free(after);
+}
+
 static void compares(void **state)
 {
     const ridge_resources old_rows[] = {row("a", "sm_90", 1, 0, 0), row("b", "sm_90", 1, 0, 0),
@@ -234,6 +270,7 @@ int main(void)
 {
     static cases list;
 
+    CASES_ADD_ROWS(&list, passes_over_hash_of_path, names);
     cases_add(&list, "order", sorts, NULL);
     cases_add(&list, "comparison", compares, NULL);
     CASES_ADD_ROWS(&list, knows_worse, worse_cases);
