@@ -76,10 +76,16 @@ static bool is_line(const ridge_line *line, const char *wanted)
             file[length - wanted_length - 1] == '\\');
 }
 
+/* An offset, as listings print them: 0x0370 and 00370 are the same. */
+static unsigned long long read_offset(const char *text, char **end)
+{
+    return strtoull(text, end, text[0] == '0' ? 16 : 10);
+}
+
 static bool is_wanted(const struct bank_request *request, const ridge_instruction *row)
 {
     if (request->pc != NULL) {
-        const unsigned long long pc = strtoull(request->pc, NULL, 0);
+        const unsigned long long pc = read_offset(request->pc, NULL);
 
         return row->offset == pc || row->pc == pc;
     }
@@ -380,7 +386,7 @@ static int check_place(const struct bank_request *request)
     if (request->pc != NULL && request->line != NULL)
         return cli_usage_error("--pc and --line exclude each other");
     if (request->pc != NULL) {
-        strtoull(request->pc, &end, 0);
+        read_offset(request->pc, &end);
         if (request->pc[0] < '0' || request->pc[0] > '9' || *end != '\0')
             return cli_usage_error("--pc '%s', expected an offset as in 0x0210", request->pc);
     }

@@ -108,8 +108,11 @@ static void change_text(const ridge_resource_pair *pair, char *text, size_t size
     if (row == NULL)
         return;
     if (pair->before == NULL || pair->after == NULL) {
-        snprintf(text, size, "%d registers, %" PRId64 " bytes of code", row->registers_per_thread,
-                 row->code_bytes);
+        char bytes[32];
+
+        snprintf(
+            text, size, "%d registers, %s bytes of code", row->registers_per_thread,
+            ridge_number_text((double)row->code_bytes, RIDGE_UNIT_COUNT, bytes, sizeof(bytes)));
         return;
     }
     for (i = 0; i < NUMBER_COUNT; i++)

@@ -44,6 +44,13 @@ bool inspect_has_gates(const struct inspect_request *request)
            request->write_baseline != NULL;
 }
 
+/* Limits and records are of machine code alone: PTX has neither registers nor spills. */
+static bool is_of_code(const struct inspect_request *request)
+{
+    return request->max_registers != OPTION_UNSET || request->max_spill_bytes != OPTION_UNSET ||
+           request->max_local_bytes != OPTION_UNSET || request->write_baseline != NULL;
+}
+
 /* -- violations -------------------------------------------------------------------------------- */
 
 static void violate(struct gates *gates, const struct violation *violation, const char *name,
@@ -414,6 +421,11 @@ static int check_all(struct gates *gates, const struct inspect_rows *rows)
     row_count = ridge_resource_set_count(now);
     if (rows->count == 0 && request->baseline == NULL) {
         cli_message(request->paths[0], "no kernel to check");
+        ridge_resource_set_free(now);
+        return CLI_NO;
+    }
+    if (row_count == 0 && request->baseline == NULL && is_of_code(request)) {
+        cli_message(request->paths[0], "no machine code to check, only PTX");
         ridge_resource_set_free(now);
         return CLI_NO;
     }

@@ -1,0 +1,1 @@
+ridge banks --json --from-report ../../examples/reports/transpose_conflict.ncu-rep --pc 002d0

@@ -1,0 +1,1 @@
+ridge inspect --max-regs 10 binary/tiny.ptx
