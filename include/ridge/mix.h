@@ -91,6 +91,20 @@ ridge_status ridge_mix_count(const uint8_t *code, size_t code_bytes, int sm,
                              const ridge_loops *loops, int which, ridge_mix *out, ridge_error *err);
 void ridge_mix_release(ridge_mix *mix);
 
+/* What one pass of a loop, with the loops in it, computes and moves: as of ridge_mix. */
+typedef struct ridge_loop_work {
+    double flop, tensor_flop;
+    size_t unknown_tensor_count;
+    double global_bytes, shared_bytes, local_bytes;
+} ridge_loop_work;
+
+/* Of all loops, in one pass over the code. *out is new, as many as there are loops:
+ * ridge_loop_work_free(). Fails with RIDGE_ERR_OUT_OF_MEMORY only. */
+ridge_status ridge_loop_work_count(const uint8_t *code, size_t code_bytes, int sm,
+                                   const ridge_loops *loops, ridge_loop_work **out,
+                                   ridge_error *err);
+void ridge_loop_work_free(ridge_loop_work *work);
+
 /* Instructions of padding at the end of a function: NOPs and a branch to itself. */
 size_t ridge_sass_padding(const uint8_t *code, size_t code_bytes, int sm);
 

@@ -269,7 +269,7 @@ size_t ridge_sass_padding(const uint8_t *code, size_t code_bytes, int sm)
     return all - count;
 }
 
-static bool count_instruction(row_index *index, ridge_mix *mix, const ridge_sass *sass)
+static void count_work(ridge_mix *mix, const ridge_sass *sass)
 {
     const double flop = ridge_sass_flop(sass);
 
@@ -282,7 +282,6 @@ static bool count_instruction(row_index *index, ridge_mix *mix, const ridge_sass
         mix->tensor_flop += flop;
     else
         mix->flop += flop;
-    return count_row(index, mix, sass);
 }
 
 ridge_status ridge_mix_count(const uint8_t *code, size_t code_bytes, int sm,
@@ -307,7 +306,8 @@ ridge_status ridge_mix_count(const uint8_t *code, size_t code_bytes, int sm,
         if (!is_wanted(loops, marks, which, i))
             continue;
         ridge_sass_decode(code + i * SASS_BYTES, (uint32_t)(i * SASS_BYTES), sm, &sass);
-        ok = count_instruction(&index, &mix, &sass);
+        count_work(&mix, &sass);
+        ok = count_row(&index, &mix, &sass);
     }
     ridge_free(marks);
     ridge_free(index.slots);
@@ -326,4 +326,76 @@ void ridge_mix_release(ridge_mix *mix)
 {
     ridge_free(mix->rows);
     memset(mix, 0, sizeof(*mix));
+}
+
+/* ---- the work of loops ---- */
+
+static void add_work(ridge_loop_work *to, const ridge_loop_work *more)
+{
+    to->flop += more->flop;
+    to->tensor_flop += more->tensor_flop;
+    to->unknown_tensor_count += more->unknown_tensor_count;
+    to->global_bytes += more->global_bytes;
+    to->shared_bytes += more->shared_bytes;
+    to->local_bytes += more->local_bytes;
+}
+
+static int deepest_first(const void *left, const void *right)
+{
+    const ridge_loop *const a = *(const ridge_loop *const *)left;
+    const ridge_loop *const b = *(const ridge_loop *const *)right;
+
+    return (a->depth < b->depth) - (a->depth > b->depth);
+}
+
+/* Adds each loop to the one around it. order has room for all. */
+static void sum_loops(const ridge_loops *loops, const ridge_loop **order, ridge_loop_work *work)
+{
+    size_t i;
+
+    for (i = 0; i < loops->count; i++)
+        order[i] = &loops->rows[i];
+    if (loops->count > 1)
+        qsort(order, loops->count, sizeof(*order), deepest_first);
+    for (i = 0; i < loops->count; i++)
+        if (order[i]->parent >= 0)
+            add_work(&work[order[i]->parent], &work[order[i] - loops->rows]);
+}
+
+ridge_status ridge_loop_work_count(const uint8_t *code, size_t code_bytes, int sm,
+                                   const ridge_loops *loops, ridge_loop_work **out,
+                                   ridge_error *err)
+{
+    const size_t count = code_bytes / SASS_BYTES - ridge_sass_padding(code, code_bytes, sm);
+    ridge_loop_work *const work = ridge_calloc(loops->count + 1, sizeof(*work));
+    const ridge_loop **const order = ridge_calloc(loops->count + 1, sizeof(*order));
+    size_t i;
+
+    *out = NULL;
+    if (work == NULL || order == NULL) {
+        ridge_free(work);
+        ridge_free(order);
+        return out_of_memory(err);
+    }
+    for (i = 0; i < count && i < loops->instruction_count; i++) {
+        ridge_mix one = {0};
+        ridge_sass sass;
+
+        if (loops->of[i] < 0)
+            continue;
+        ridge_sass_decode(code + i * SASS_BYTES, (uint32_t)(i * SASS_BYTES), sm, &sass);
+        count_work(&one, &sass);
+        add_work(&work[loops->of[i]],
+                 &(ridge_loop_work){one.flop, one.tensor_flop, one.unknown_tensor_count,
+                                    one.global_bytes, one.shared_bytes, one.local_bytes});
+    }
+    sum_loops(loops, order, work);
+    ridge_free(order);
+    *out = work;
+    return RIDGE_OK;
+}
+
+void ridge_loop_work_free(ridge_loop_work *work)
+{
+    ridge_free(work);
 }

@@ -101,7 +101,7 @@ static char *loop_place(const struct inspect_function *at, const ridge_loop *loo
 }
 
 static void add_loop(ridge_table *table, const struct inspect_function *at, size_t index,
-                     const ridge_mix *mix)
+                     const ridge_loop_work *work)
 {
     const ridge_loop *const loop = &at->loops.rows[index];
     char text[300];
@@ -110,14 +110,14 @@ static void add_loop(ridge_table *table, const struct inspect_function *at, size
     ridge_table_text(table, text);
     ridge_table_count(table, (uint64_t)loop->depth);
     ridge_table_count(table, loop->instruction_count);
-    ridge_table_number(table, mix->flop);
-    if (mix->unknown_tensor_count > 0)
+    ridge_table_number(table, work->flop);
+    if (work->unknown_tensor_count > 0)
         ridge_table_number(table, NAN);
     else
-        ridge_table_number(table, mix->tensor_flop);
-    ridge_table_number(table, mix->global_bytes);
-    ridge_table_number(table, mix->shared_bytes);
-    ridge_table_number(table, mix->local_bytes);
+        ridge_table_number(table, work->tensor_flop);
+    ridge_table_number(table, work->global_bytes);
+    ridge_table_number(table, work->shared_bytes);
+    ridge_table_number(table, work->local_bytes);
     ridge_table_text(table, loop_place(at, loop, text, sizeof(text)));
 }
 
@@ -139,27 +139,26 @@ static ridge_status print_loops(ridge_output *output, const struct inspect_funct
                             ? at->loops.count
                             : LOOPS_OF_A_SCREEN;
     ridge_table *table;
-    ridge_status status = RIDGE_OK;
+    ridge_loop_work *work;
+    ridge_status status;
     size_t i;
 
     if (at->loops.count == 0)
         return RIDGE_OK;
+    status = ridge_loop_work_count(at->function->code, at->function->code_bytes, at->sm, &at->loops,
+                                   &work, err);
+    if (status != RIDGE_OK)
+        return status;
     table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
-    for (i = 0; i < most && status == RIDGE_OK; i++) {
-        ridge_mix mix;
-
-        status = ridge_mix_count(at->function->code, at->function->code_bytes, at->sm, &at->loops,
-                                 (int)i, &mix, err);
-        if (status == RIDGE_OK)
-            add_loop(table, at, i, &mix);
-        ridge_mix_release(&mix);
-    }
+    for (i = 0; i < most; i++)
+        add_loop(table, at, i, &work[i]);
+    ridge_loop_work_free(work);
     ridge_output_text(output, "\nOne pass of a loop with the loops in it, by one full warp:\n\n");
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
     ridge_table_free(table);
     if (most < at->loops.count)
         ridge_output_format(output, "%zu more: --all\n", at->loops.count - most);
-    return status;
+    return RIDGE_OK;
 }
 
 static void print_helpers(ridge_output *output, const struct inspect_function *at)
@@ -205,14 +204,14 @@ static void print_spills(ridge_output *output, const struct inspect_function *at
 
 /* -- JSON -------------------------------------------------------------------------------------- */
 
-static void write_flop(ridge_json *json, const ridge_mix *mix)
+static void write_work(ridge_json *json, const ridge_loop_work *work)
 {
-    ridge_json_number(json, "flop", mix->flop);
-    ridge_json_number(json, "tensor_flop", mix->tensor_flop);
-    ridge_json_count(json, "unknown_tensor_count", mix->unknown_tensor_count);
-    ridge_json_number(json, "global_bytes", mix->global_bytes);
-    ridge_json_number(json, "shared_bytes", mix->shared_bytes);
-    ridge_json_number(json, "local_bytes", mix->local_bytes);
+    ridge_json_number(json, "flop", work->flop);
+    ridge_json_number(json, "tensor_flop", work->tensor_flop);
+    ridge_json_count(json, "unknown_tensor_count", work->unknown_tensor_count);
+    ridge_json_number(json, "global_bytes", work->global_bytes);
+    ridge_json_number(json, "shared_bytes", work->shared_bytes);
+    ridge_json_number(json, "local_bytes", work->local_bytes);
 }
 
 static void write_mix(ridge_json *json, const char *key, const ridge_mix *mix)
@@ -222,7 +221,8 @@ static void write_mix(ridge_json *json, const char *key, const ridge_mix *mix)
     ridge_json_begin_object(json, key);
     ridge_json_count(json, "instruction_count", mix->instruction_count);
     ridge_json_count(json, "padding_count", mix->padding_count);
-    write_flop(json, mix);
+    write_work(json, &(ridge_loop_work){mix->flop, mix->tensor_flop, mix->unknown_tensor_count,
+                                        mix->global_bytes, mix->shared_bytes, mix->local_bytes});
     ridge_json_begin_object(json, "classes");
     for (i = 0; i < RIDGE_SASS_CLASS_COUNT; i++)
         if (mix->classes[i] > 0)
@@ -252,19 +252,16 @@ static void write_mix(ridge_json *json, const char *key, const ridge_mix *mix)
 static ridge_status write_loops(ridge_json *json, const struct inspect_function *at,
                                 ridge_error *err)
 {
-    ridge_status status = RIDGE_OK;
+    ridge_loop_work *work;
+    const ridge_status status = ridge_loop_work_count(at->function->code, at->function->code_bytes,
+                                                      at->sm, &at->loops, &work, err);
     size_t i;
 
     ridge_json_begin_array(json, "loops");
     for (i = 0; i < at->loops.count && status == RIDGE_OK; i++) {
         const ridge_loop *const loop = &at->loops.rows[i];
         char text[300];
-        ridge_mix mix;
 
-        status = ridge_mix_count(at->function->code, at->function->code_bytes, at->sm, &at->loops,
-                                 (int)i, &mix, err);
-        if (status != RIDGE_OK)
-            break;
         ridge_json_begin_object(json, NULL);
         ridge_json_count(json, "head", loop->head);
         ridge_json_count(json, "end", loop->end);
@@ -273,11 +270,11 @@ static ridge_status write_loops(ridge_json *json, const struct inspect_function 
         ridge_json_count(json, "instruction_count", loop->instruction_count);
         ridge_json_text(json, "line",
                         loop_place(at, loop, text, sizeof(text))[0] != '\0' ? text : NULL);
-        write_flop(json, &mix);
+        write_work(json, &work[i]);
         ridge_json_end_object(json);
-        ridge_mix_release(&mix);
     }
     ridge_json_end_array(json);
+    ridge_loop_work_free(work);
     return status;
 }
 

@@ -383,6 +383,7 @@ static void counts_parts(void **state)
     ridge_cubin *const cubin = support_cubin(file);
     const ridge_function *const sum = ridge_cubin_function(cubin, "block_sum");
     ridge_loops loops;
+    ridge_loop_work *work;
     ridge_mix whole, in_loops, one;
     size_t i, of_loops = 0;
 
@@ -400,13 +401,20 @@ static void counts_parts(void **state)
     assert_int_equal(in_loops.widths[RIDGE_MIX_GLOBAL][1][2], 0);
     assert_int_equal(whole.widths[RIDGE_MIX_GLOBAL][1][2], 1); /* out[blockIdx.x] */
     assert_int_equal(in_loops.padding_count, 0);
+    assert_int_equal(ridge_loop_work_count(sum->code, sum->code_bytes, 90, &loops, &work, NULL),
+                     RIDGE_OK);
     for (i = 0; i < loops.count; i++) {
         assert_int_equal(
             ridge_mix_count(sum->code, sum->code_bytes, 90, &loops, (int)i, &one, NULL), RIDGE_OK);
         assert_int_equal(one.instruction_count, loops.rows[i].instruction_count);
         of_loops += loops.rows[i].depth == 1 ? one.instruction_count : 0;
+        assert_true(work[i].flop == one.flop && work[i].tensor_flop == one.tensor_flop);
+        assert_true(work[i].global_bytes == one.global_bytes);
+        assert_true(work[i].shared_bytes == one.shared_bytes);
+        assert_true(work[i].local_bytes == one.local_bytes);
         ridge_mix_release(&one);
     }
+    ridge_loop_work_free(work);
     assert_int_equal(of_loops, in_loops.instruction_count);
     ridge_mix_release(&whole);
     ridge_mix_release(&in_loops);
@@ -469,6 +477,44 @@ static void finds_spills(void **state)
     support_release(&file);
 }
 
+/* Loops in loops, as no compiler writes them: the work of all is counted in one pass. Branch i of the
+ * second half closes the loop around the i innermost instructions of the first. */
+static void counts_nested_loops(void **state)
+{
+    enum { DEPTH = 20000, BYTES = 16 };
+    static const uint8_t add[BYTES] = {0x21, 0x72, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0xca, 0x0f};
+    static const uint8_t branch[BYTES] = {0x47, 0x89, 0,    0, 0, 0,    0,   0,
+                                          0,    0,    0x83, 3, 0, 0xea, 0x0f};
+    uint8_t *const code = calloc(2 * DEPTH, BYTES);
+    ridge_loops loops;
+    ridge_loop_work *work;
+    size_t i;
+
+    (void)state;
+    assert_non_null(code);
+    for (i = 0; i < DEPTH; i++) {
+        uint8_t *const to = code + (DEPTH + i) * BYTES;
+        const int64_t words = -(int64_t)(BYTES * (2 * i + 2)) / 4;
+        const uint64_t high = (uint64_t)(words >> 8) << 2;
+        size_t k;
+
+        memcpy(code + i * BYTES, add, BYTES);
+        memcpy(to, branch, BYTES);
+        to[2] = (uint8_t)words;
+        for (k = 0; k < 6; k++)
+            to[4 + k] = (uint8_t)(high >> 8 * k);
+    }
+    assert_int_equal(ridge_loops_find(code, (size_t)2 * DEPTH * BYTES, 90, &loops, NULL), RIDGE_OK);
+    assert_int_equal(loops.count, DEPTH);
+    assert_int_equal(
+        ridge_loop_work_count(code, (size_t)2 * DEPTH * BYTES, 90, &loops, &work, NULL), RIDGE_OK);
+    for (i = 0; i < DEPTH; i++)
+        assert_true(work[i].flop == (double)(DEPTH - i) * 32);
+    ridge_loop_work_free(work);
+    ridge_loops_release(&loops);
+    free(code);
+}
+
 static void survives_lack_of_memory(void **state)
 {
     file_bytes file = support_data("sample_90.cubin.gz");
@@ -484,6 +530,7 @@ static void survives_lack_of_memory(void **state)
         ridge_mix mix;
         ridge_helpers helpers = {0};
         ridge_spills spills = {0};
+        ridge_loop_work *work = NULL;
 
         ridge_memory_fail_at(++nth);
         status = ridge_mix_count(spill->code, spill->code_bytes, 90, &loops, 0, &mix, NULL);
@@ -491,11 +538,14 @@ static void survives_lack_of_memory(void **state)
             status = ridge_helpers_find(cubin, &helpers, NULL);
         if (status == RIDGE_OK)
             status = ridge_spills_find(cubin, spill, &spills, NULL);
+        if (status == RIDGE_OK)
+            status = ridge_loop_work_count(spill->code, spill->code_bytes, 90, &loops, &work, NULL);
         ridge_memory_fail_at(0);
         if (status != RIDGE_OK) {
             assert_int_equal(status, RIDGE_ERR_OUT_OF_MEMORY);
-            assert_null(spills.is_spill);
+            assert_null(work);
         }
+        ridge_loop_work_free(work);
         ridge_mix_release(&mix);
         ridge_helpers_release(&helpers);
         ridge_spills_release(&spills);
@@ -517,6 +567,7 @@ int main(void)
     cases_add(&list, "spills", finds_spills, NULL);
     cases_add(&list, "sample of nvdisasm's text", sample_lines, NULL);
     CASES_ADD_ROWS(&list, writes_lines, line_cases);
+    cases_add(&list, "nested loops", counts_nested_loops, NULL);
     cases_add(&list, "lack of memory", survives_lack_of_memory, NULL);
     for (i = 0; i < TRUTH_FILE_COUNT; i++)
         cases_add(&list, truth_files[i].name, equals_disassembly, &truth_files[i]);
