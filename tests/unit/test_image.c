@@ -716,7 +716,7 @@ static void bounds_implausible_zstd(void **state)
     size_t i;
 
     (void)state;
-    store_u64(bytes + 8, COUNT * ENTRY);
+    store_u64(bytes + 8, (uint64_t)COUNT * ENTRY);
     for (i = 0; i < COUNT; i++) {
         uint8_t *const header = bytes + CONTAINER + i * ENTRY;
 
