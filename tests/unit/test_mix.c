@@ -485,7 +485,7 @@ static void counts_nested_loops(void **state)
     static const uint8_t add[BYTES] = {0x21, 0x72, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0xca, 0x0f};
     static const uint8_t branch[BYTES] = {0x47, 0x89, 0,    0, 0, 0,    0,   0,
                                           0,    0,    0x83, 3, 0, 0xea, 0x0f};
-    uint8_t *const code = calloc(2 * DEPTH, BYTES);
+    uint8_t *const code = calloc((size_t)2 * DEPTH, BYTES);
     ridge_loops loops;
     ridge_loop_work *work;
     size_t i;
@@ -493,8 +493,8 @@ static void counts_nested_loops(void **state)
     (void)state;
     assert_non_null(code);
     for (i = 0; i < DEPTH; i++) {
-        uint8_t *const to = code + (DEPTH + i) * BYTES;
-        const int64_t words = -(int64_t)(BYTES * (2 * i + 2)) / 4;
+        uint8_t *const to = code + (DEPTH + i) * (size_t)BYTES;
+        const int64_t words = -(int64_t)((size_t)BYTES * (2 * i + 2)) / 4;
         const uint64_t high = (uint64_t)(words >> 8) << 2;
         size_t k;
 
