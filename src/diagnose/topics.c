@@ -35,7 +35,8 @@ static const ridge_topic topics[] = {
             "Move fewer bytes: fuse with the kernel that produces or consumes the data, "
             "recompute instead of reading, store bf16 or fp8 instead of float, order blocks so "
             "that reused data is still in L2. Near the limit only: 16 bytes a lane "
-            "(reinterpret_cast<const uint4 *>) and more loads before the first use.",
+            "(reinterpret_cast<const uint4 *>) and more loads before the first use. What the bytes "
+            "allow: ridge bound.",
         .read = BEST_PRACTICES "Device Memory Spaces, Bandwidth. " PROFILING_GUIDE
                                "Roofline Charts, Memory Tables.",
     },
@@ -86,7 +87,7 @@ static const ridge_topic topics[] = {
             "Spills: allow more registers (__launch_bounds__(threads, fewer blocks), a smaller "
             "block), or keep less alive: smaller tiles, less unrolling. Arrays: make every "
             "index a compile-time constant with #pragma unroll, or put the array into shared "
-            "memory. Check with nvcc -Xptxas -v.",
+            "memory. Check with ridge inspect, or nvcc -Xptxas -v.",
         .read = PROGRAMMING_GUIDE "Device Memory Accesses (Local Memory), Launch Bounds. "
                                   "CUDA Compiler Driver NVCC: Printing Code Generation Statistics.",
     },
@@ -160,7 +161,8 @@ static const ridge_topic topics[] = {
             "Scalar accesses with a row stride: pad the row, __shared__ float tile[32][33]. "
             "Matrix operands (ldmatrix, stmatrix, wgmma): swizzle writer and reader together, "
             "chunk ^= row % 8 on chunks of 16 bytes; rows filled by 16-byte cp.async need "
-            "16-byte alignment, so no odd padding there.",
+            "16-byte alignment, so no odd padding there, and swizzled rows cost that copy less "
+            "than padded ones. ridge banks --solve finds the layout for a set of accesses.",
         .read =
             PROGRAMMING_GUIDE "Shared Memory (of each compute capability). " BEST_PRACTICES
                               "Shared Memory and Memory Banks. PTX ISA: ldmatrix; Shared Memory "
@@ -534,7 +536,7 @@ static const ridge_topic topics[] = {
                    "is listed under what not to chase.",
         .change = "A tile size that makes whole waves; smaller blocks, so that the last wave is "
                   "short; persistent blocks that share the work evenly (grid of SMs times blocks "
-                  "an SM, stream-K for GEMM).",
+                  "an SM, stream-K for GEMM). ridge occupancy --problem --tile lists the tiles.",
         .read = PROFILING_GUIDE "Launch Statistics. CUTLASS documentation: Efficient GEMM in CUDA "
                                 "(parallelized reductions).",
     },
@@ -554,7 +556,7 @@ static const ridge_topic topics[] = {
             "costs; less than that buys nothing.",
         .change = "A step of the staircase (--all prints it): fewer stages, bf16 in place of float "
                   "tiles, one buffer for two phases, a smaller tile, registers in place of shared "
-                  "memory.",
+                  "memory. ridge occupancy tries a size before it is written.",
         .read = PROGRAMMING_GUIDE "Multiprocessor Level (occupancy). " BEST_PRACTICES
                                   "Occupancy, Effects of Shared Memory.",
     },
@@ -567,8 +569,7 @@ static const ridge_topic topics[] = {
                    "among the resources that allow fewest blocks. Not the verdict for matrix "
                    "kernels and where the bytes under way already cover the latency.",
         .change = "__launch_bounds__(threads, blocks) with the blocks of the next step, smaller "
-                  "register tiles, less unrolling. Watch for spills: ptxas -v or a second report "
-                  "tells.",
+                  "register tiles, less unrolling. Watch for spills: ridge inspect tells.",
         .read = PROGRAMMING_GUIDE "Launch Bounds. " BEST_PRACTICES
                                   "Occupancy, Calculating Occupancy, Register Pressure.",
     },
