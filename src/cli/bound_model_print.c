@@ -4,6 +4,7 @@
  * values of one layer, so that rows of a layer add up to it. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bound_cli.h"
 #include "bound_model.h"
@@ -77,24 +78,23 @@ static void print_roofs(const struct model_answer *answer, ridge_output *output)
     ridge_output_text(output, "\n");
 }
 
-static void print_step(const struct model_answer *answer, ridge_output *output)
+/* "Decode, 64 sequences with 8,192 tokens of context:" */
+static char *step_text(const struct model_answer *answer, char *text, size_t size)
 {
     const ridge_model_step *const step = &answer->step;
     char tokens[TEXT], sequences[TEXT], context[TEXT];
 
-    if (answer->is_decode) {
-        ridge_output_format(output, "Decode, %s sequence%s with %s tokens of context: ",
-                            count(step->sequences, sequences), step->sequences == 1 ? "" : "s",
-                            count(step->context, context));
-        return;
-    }
-    ridge_output_format(output, "%s token%s", count(step->tokens, tokens),
-                        step->tokens == 1 ? "" : "s");
-    if (step->sequences > 1)
-        ridge_output_format(output, " of %s sequences", count(step->sequences, sequences));
-    if (step->context > 0)
-        ridge_output_format(output, " behind %s", count(step->context, context));
-    ridge_output_text(output, ": ");
+    count(step->sequences, sequences);
+    count(step->context, context);
+    if (answer->is_decode)
+        snprintf(text, size, "Decode, %s sequence%s with %s tokens of context:", sequences,
+                 step->sequences == 1 ? "" : "s", context);
+    else
+        snprintf(text, size, "%s token%s%s%s%s%s%s:", count(step->tokens, tokens),
+                 step->tokens == 1 ? "" : "s", step->sequences > 1 ? " of " : "",
+                 step->sequences > 1 ? sequences : "", step->sequences > 1 ? " sequences" : "",
+                 step->context > 0 ? " behind " : "", step->context > 0 ? context : "");
+    return text;
 }
 
 /* "compute binds 94.12 % of the time": what other than memory does. */
@@ -121,16 +121,19 @@ static char *binding_text(const struct model_answer *answer, char *text, size_t 
 /* "At least" is of the kernels below; fused they take less. */
 static void print_time(const struct model_answer *answer, ridge_output *output)
 {
-    char time[TEXT], rate[TEXT], saves[TEXT], launches[TEXT], binding[120], line[240];
+    char time[TEXT], rate[TEXT], saves[TEXT], launches[TEXT], binding[120], line[240], step[240];
 
+    ridge_output_text(output, step_text(answer, step, sizeof(step)));
     if (isnan(answer->time_s)) {
-        ridge_output_text(output, "time n/a, a roof is not known\n");
+        ridge_output_text(output, " time n/a, a roof is not known\n");
         return;
     }
     snprintf(
         line, sizeof(line), "at least %s, at most %s tokens/s\n", seconds(answer->time_s, time),
         answer->tokens_per_s < 1e4 ? number(answer->tokens_per_s, RIDGE_UNIT_NONE, rate)
                                    : number(floor(answer->tokens_per_s), RIDGE_UNIT_COUNT, rate));
+    ridge_output_text(
+        output, strlen(step) + strlen(line) > (size_t)ridge_output_columns(output) ? "\n  " : " ");
     ridge_output_styled(output, RIDGE_STYLE_STRONG, line);
     snprintf(line, sizeof(line), "in %s launches; fusing saves at most %s%s; %s",
              count(answer->launches, launches), seconds(answer->saves_s, saves),
@@ -237,11 +240,11 @@ static const ridge_column text_columns[] = {
     {"layer", "Layer", RIDGE_UNIT_NONE, true, 0, 0},
     {"name", "Kernel", RIDGE_UNIT_NONE, true, 0, 0},
     {"bytes", "Bytes", RIDGE_UNIT_BYTES, false, 0, 2},
-    {"flop_count", "FLOP", RIDGE_UNIT_FLOP, false, 0, 1},
-    {"by", "Bound by", RIDGE_UNIT_NONE, true, 0, 0},
+    {"flop_count", "FLOP", RIDGE_UNIT_FLOP, false, 0, 3},
+    {"by", "Bound by", RIDGE_UNIT_NONE, true, 0, 1},
     {"time_ns", "Time", RIDGE_UNIT_NS, false, 0, 0},
     {"share_frac", "Share", RIDGE_UNIT_FRAC, false, 0, 0},
-    {"saves_ns", "Fusing", RIDGE_UNIT_NS, false, 0, 0},
+    {"saves_ns", "Fusing", RIDGE_UNIT_NS, false, 0, 4},
 };
 
 static const ridge_column csv_columns[] = {
@@ -343,7 +346,6 @@ void bound_model_print_text(const struct model_answer *answer, ridge_output *out
 {
     print_model(answer, output);
     print_roofs(answer, output);
-    print_step(answer, output);
     print_time(answer, output);
     print_memory(answer, output);
     print_parallel(answer, output);

@@ -125,8 +125,8 @@ static ridge_table *numbers_table(const ridge_chip *chip)
     static const ridge_column columns[] = {
         {"title", "Number", RIDGE_UNIT_NONE, true, 0, 0},
         {"value", "Value", RIDGE_UNIT_NONE, false, 0, 0},
-        {"flop_per_byte", "FLOP/byte", RIDGE_UNIT_NONE, false, 0, 0},
-        {"source", "Source", RIDGE_UNIT_NONE, true, 20, 1},
+        {"flop_per_byte", "FLOP/byte", RIDGE_UNIT_NONE, false, 0, 1},
+        {"source", "Source", RIDGE_UNIT_NONE, true, 20, 2},
     };
     ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     size_t i;

@@ -34,13 +34,13 @@ ridge_table *occupancy_steps_table(const struct occupancy_answer *answer, size_t
 {
     static const ridge_column columns[] = {
         {"blocks_per_sm", "Blocks", RIDGE_UNIT_COUNT, false, 0, 0},
-        {"warps_per_sm", "Warps", RIDGE_UNIT_COUNT, false, 0, 0},
-        {"occupancy_frac", "Occupancy", RIDGE_UNIT_FRAC, false, 0, 0},
+        {"warps_per_sm", "Warps", RIDGE_UNIT_COUNT, false, 0, 3},
+        {"occupancy_frac", "Occupancy", RIDGE_UNIT_FRAC, false, 0, 4},
         {"largest_shared_bytes", "Shared memory", RIDGE_UNIT_COUNT, false, 0, 0},
         {"shared_cut_bytes", "Cut", RIDGE_UNIT_COUNT, false, 0, 1},
         {"largest_registers_per_thread", "Registers", RIDGE_UNIT_COUNT, false, 0, 0},
         {"registers_cut", "Cut", RIDGE_UNIT_COUNT, false, 0, 2},
-        {"is_current", "", RIDGE_UNIT_NONE, true, 0, 3},
+        {"is_current", "", RIDGE_UNIT_NONE, true, 0, 0},
     };
     const ridge_launch *const launch = &answer->launch;
     ridge_occupancy_step steps[OCCUPANCY_STEPS];
@@ -75,8 +75,8 @@ ridge_table *occupancy_tiles_table(const struct occupancy_answer *answer)
         {"blocks", "Blocks", RIDGE_UNIT_COUNT, false, 0, 0},
         {"waves", "Waves", RIDGE_UNIT_NONE, false, 0, 0},
         {"useful_frac", "Useful", RIDGE_UNIT_FRAC, false, 0, 0},
-        {"reuse", "FLOP/element", RIDGE_UNIT_NONE, false, 0, 0},
-        {"is_current", "", RIDGE_UNIT_NONE, true, 0, 1},
+        {"reuse", "FLOP/element", RIDGE_UNIT_NONE, false, 0, 1},
+        {"is_current", "", RIDGE_UNIT_NONE, true, 0, 0},
     };
     ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     ridge_tile tiles[TILES_SHOWN];
@@ -105,10 +105,10 @@ enum { ROW_COLUMNS = 7 };
         {"least", least, RIDGE_UNIT_COUNT, false, 0, 0},                                           \
             {"most", "to", RIDGE_UNIT_COUNT, false, 0, 0},                                         \
             {"blocks_per_sm", "Blocks", RIDGE_UNIT_COUNT, false, 0, 0},                            \
-            {"warps_per_sm", "Warps", RIDGE_UNIT_COUNT, false, 0, 0},                              \
-            {"occupancy_frac", "Occupancy", RIDGE_UNIT_FRAC, false, 0, 0},                         \
-            {"limiters", "Limited by", RIDGE_UNIT_NONE, true, 0, 1},                               \
-            {"is_current", "", RIDGE_UNIT_NONE, true, 0, 2},                                       \
+            {"warps_per_sm", "Warps", RIDGE_UNIT_COUNT, false, 0, 3},                              \
+            {"occupancy_frac", "Occupancy", RIDGE_UNIT_FRAC, false, 0, 4},                         \
+            {"limiters", "Limited by", RIDGE_UNIT_NONE, true, 16, 1},                              \
+            {"is_current", "", RIDGE_UNIT_NONE, true, 0, 0},                                       \
     }
 
 static const ridge_column row_columns[RIDGE_RESOURCE_COUNT][ROW_COLUMNS] = {

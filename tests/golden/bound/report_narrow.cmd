@@ -1,0 +1,1 @@
+COLUMNS=60 ridge bound --report repeated_launches.csv --gpu h200
