@@ -300,6 +300,9 @@ static int check_combination(const struct bound_request *request, const struct g
         given->report.path == NULL)
         return cli_usage_error("a roofline needs roofs: --gpu, --bandwidth and --peak, or "
                                "--measured");
+    if ((given->svg != NULL || given->plot) && request->chip_count > 1)
+        return cli_usage_error("a roofline is of one chip, %zu are given: draw each on its own",
+                               request->chip_count);
     return given->svg != NULL ? cli_check_target(given->svg, NULL, given->force) : CLI_DONE;
 }
 
