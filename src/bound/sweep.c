@@ -48,7 +48,8 @@ static double take_number(const char **at, const char *end)
 static ridge_status add(ridge_sweep *sweep, double value, const char *name, ridge_error *err)
 {
     if (sweep->count == RIDGE_SWEEP_VALUES)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "%s has more than %d values", name,
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "%s has more than %d values, the most of one command", name,
                           RIDGE_SWEEP_VALUES);
     sweep->values[sweep->count++] = value;
     return RIDGE_OK;

@@ -68,6 +68,14 @@ struct bound_request {
 /* Fills the rows; freed by the caller with free(). Returns 0 or an exit status after a message. */
 int bound_make_rows(struct bound_request *request);
 
+/* Against the measured roofs where the chip has them. */
+const ridge_bound *bound_of_row(const struct bound_request *request, const struct bound_row *row);
+
+/* Moves two rows of one operation and chip that differ in a parameter and in what bounds them
+ * towards each other, until a step of 1 lies between them or there is no value between. */
+void bound_find_turn(const struct bound_request *request, size_t parameter,
+                     struct bound_row *before, struct bound_row *after);
+
 /* Whether the rows hold several values of a parameter. */
 bool bound_is_swept(const struct bound_request *request, size_t parameter);
 

@@ -397,38 +397,45 @@ void bound_print_table(const struct bound_request *request, ridge_format format,
     ridge_table_free(table);
 }
 
-/* "h200: memory up to m=128, bf16 tensor from m=256", for one parameter with several values. */
+/* "h200: memory up to m=318, bf16 tensor from m=319": every turn between two rows of a chip. */
+static void print_turns_between(const struct bound_request *request, size_t parameter,
+                                const struct bound_row *first, const struct bound_row *last,
+                                ridge_output *output)
+{
+    const struct bound_chip *const chip = &request->chips[first->chip];
+    const char *const name = request->operation->parameters[parameter].name;
+    struct bound_row before = *first, after = *last;
+
+    while (bound_of_row(request, &before)->by != bound_of_row(request, last)->by) {
+        bound_find_turn(request, parameter, &before, &after);
+        ridge_output_format(output, "%s: %s up to %s=%.0f, %s from %s=%.0f\n",
+                            chip->id[0] != '\0' ? chip->id : chip->nominal.name,
+                            bound_by_text(bound_of_row(request, &before), &before.work), name,
+                            before.values[parameter],
+                            bound_by_text(bound_of_row(request, &after), &after.work), name,
+                            after.values[parameter]);
+        before = after;
+        after = *last;
+    }
+}
+
+/* Where another roof binds, for one parameter with several values. */
 static void print_turns(const struct bound_request *request, ridge_output *output)
 {
-    const ridge_sweep *swept = NULL;
-    const char *name;
-    size_t swept_count = 0, i;
+    size_t swept = 0, swept_count = 0, i;
 
     for (i = 0; i < request->sweep_count; i++) {
         if (request->sweeps[i].count > 1) {
-            swept = &request->sweeps[i];
+            swept = request->sweeps[i].parameter;
             swept_count++;
         }
     }
     if (swept_count != 1 || request->element_count != 1 || request->work_count != 1 ||
         request->chip_count == 0)
         return;
-    name = request->operation->parameters[swept->parameter].name;
-    for (i = 1; i < request->row_count; i++) {
-        const struct bound_row *const before = &request->rows[i - 1];
-        const struct bound_row *const row = &request->rows[i];
-        const struct bound_chip *const chip = &request->chips[row->chip];
-        const ridge_bound *const old = chip->has_measured ? &before->measured : &before->nominal;
-        const ridge_bound *const new = chip->has_measured ? &row->measured : &row->nominal;
-
-        if (row->chip != before->chip || old->by == new->by)
-            continue;
-        ridge_output_format(output, "%s: %s up to %s=%.0f, %s from %s=%.0f\n",
-                            chip->id[0] != '\0' ? chip->id : chip->nominal.name,
-                            bound_by_text(old, &before->work), name,
-                            before->values[swept->parameter], bound_by_text(new, &row->work), name,
-                            row->values[swept->parameter]);
-    }
+    for (i = 1; i < request->row_count; i++)
+        if (request->rows[i].chip == request->rows[i - 1].chip)
+            print_turns_between(request, swept, &request->rows[i - 1], &request->rows[i], output);
 }
 
 void bound_print_text(const struct bound_request *request, ridge_output *output)

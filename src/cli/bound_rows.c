@@ -101,6 +101,50 @@ static void fill_row(const struct bound_request *request, size_t chip, const rid
         ridge_bound_of(work, &of->measured, &row->measured);
 }
 
+/* The same with another value of a parameter; false: the operation does not take it. */
+static bool row_of_value(const struct bound_request *request, const struct bound_row *like,
+                         size_t parameter, double value, struct bound_row *out)
+{
+    ridge_work works[RIDGE_OPERATION_WORKS];
+    size_t count, i;
+
+    *out = *like;
+    out->values[parameter] = value;
+    if (ridge_operation_work(request->operation, out->values, like->element, works, &count, NULL) !=
+        RIDGE_OK)
+        return false;
+    for (i = 0; i < count; i++)
+        if (strcmp(works[i].name, like->work.name) == 0)
+            fill_row(request, like->chip, &works[i], out);
+    return true;
+}
+
+const ridge_bound *bound_of_row(const struct bound_request *request, const struct bound_row *row)
+{
+    return request->chips[row->chip].has_measured ? &row->measured : &row->nominal;
+}
+
+void bound_find_turn(const struct bound_request *request, size_t parameter,
+                     struct bound_row *before, struct bound_row *after)
+{
+    const struct bound_row low = *before, high = *after;
+    const ridge_bound_by by = bound_of_row(request, before)->by;
+    struct bound_row between;
+
+    for (;;) {
+        const double from = before->values[parameter], to = after->values[parameter];
+        const double middle = floor((from + to) / 2);
+
+        if (!(middle > from && middle < to))
+            return;
+        if (!row_of_value(request, before, parameter, middle, &between))
+            break;
+        *(bound_of_row(request, &between)->by == by ? before : after) = between;
+    }
+    *before = low; /* between are values that are not taken: the steps are what is known */
+    *after = high;
+}
+
 int bound_make_rows(struct bound_request *request)
 {
     const size_t combinations = combination_count(request);

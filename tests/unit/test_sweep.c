@@ -61,8 +61,8 @@ static struct bad_case {
     {"m=0:8:x2", "does not grow"},
     {"m=1:8:+0", "does not grow"},
     {"m=8:1:x2", "does not grow"},
-    {"m=1:1000:+1", "m has more than 64 values"},
-    {"m=1:999999999999999999999:+1", "m has more than 64 values"},
+    {"m=1:1000:+1", "m has more than 64 values, the most of one command"},
+    {"m=1:999999999999999999999:+1", "m has more than 64 values, the most of one command"},
     {"m=0x10", "m=0x10 is no"},
     {"m=\033[31m", "m=?[31m is no"},
 };
