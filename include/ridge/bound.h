@@ -158,7 +158,7 @@ ridge_status ridge_operation_work(const ridge_operation *operation,
                                   size_t *work_count, ridge_error *err);
 
 /* Values of one parameter, as typed: "m=8192", "m=1,16,64", "m=1:8192:x2", "m=1:64:+8". A number
- * may end in k, M, G (thousands) or Ki, Mi, Gi (1024). */
+ * may end in k, M, G (thousands) or Ki, Mi, Gi (1024); names are of either case. */
 enum { RIDGE_SWEEP_VALUES = 64 };
 
 typedef struct ridge_sweep {

@@ -2,6 +2,7 @@
  *
  * Parameters as people type them: "m=8192", "m=1,16,64", "m=1:8192:x2", "n=1024:4096:+1024". */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "bound/bound_internal.h"
@@ -90,6 +91,35 @@ static ridge_status take_range(ridge_sweep *sweep, double from, const char **at,
     return status;
 }
 
+/* Names may be typed in either case: "M=8192". */
+static bool is_name(const char *name, const char *text, size_t length)
+{
+    size_t i;
+
+    if (strlen(name) != length)
+        return false;
+    for (i = 0; i < length; i++) {
+        const char lower = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] - 'A' + 'a') : text[i];
+
+        if (text[i] != name[i] && lower != name[i])
+            return false;
+    }
+    return true;
+}
+
+static ridge_status no_parameter(const ridge_operation *operation, const char *text, size_t length,
+                                 ridge_error *err)
+{
+    char names[300] = "";
+    size_t used = 0, i;
+
+    for (i = 0; i < operation->parameter_count && used < sizeof(names); i++)
+        used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", i > 0 ? ", " : "",
+                                 operation->parameters[i].name);
+    return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "%s has no parameter '%.*s', it takes %s",
+                      operation->name, shown(length), text, names);
+}
+
 ridge_status ridge_sweep_parse(const ridge_operation *operation, const char *text, size_t length,
                                ridge_sweep *out, ridge_error *err)
 {
@@ -107,15 +137,13 @@ ridge_status ridge_sweep_parse(const ridge_operation *operation, const char *tex
     for (i = 0; i < operation->parameter_count && name == NULL; i++) {
         const char *const candidate = operation->parameters[i].name;
 
-        if (strlen(candidate) == (size_t)(equals - text) &&
-            memcmp(candidate, text, (size_t)(equals - text)) == 0) {
+        if (is_name(candidate, text, (size_t)(equals - text))) {
             name = candidate;
             out->parameter = i;
         }
     }
     if (name == NULL)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "%s has no parameter '%.*s'",
-                          operation->name, shown((size_t)(equals - text)), text);
+        return no_parameter(operation, text, (size_t)(equals - text), err);
     for (;;) {
         const double value = take_number(&at, end);
 

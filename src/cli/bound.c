@@ -32,11 +32,44 @@ struct given {
 
 /* -- operation, parameters, type --------------------------------------------------------------- */
 
+/* What other libraries call an operation. */
+static const char *other_name(const char *name)
+{
+    static const struct {
+        const char *name, *operation;
+    } names[] = {
+        {"matmul", "gemm"},
+        {"mm", "gemm"},
+        {"bmm", "gemm"},
+        {"linear", "gemm"},
+        {"hgemm", "gemm"},
+        {"sgemm", "gemm"},
+        {"layernorm", "rms_norm"},
+        {"layer_norm", "rms_norm"},
+        {"flash_attention", "attention"},
+        {"flash_attn", "attention"},
+        {"sdpa", "attention"},
+        {"mha", "attention"},
+        {"rope", "rotary"},
+        {"swiglu", "silu_and_mul"},
+        {"silu", "silu_and_mul"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i].name) == 0)
+            return names[i].operation;
+    return NULL;
+}
+
 static int find_operation(struct bound_request *request, char *name)
 {
     char *const slash = strchr(name, '/');
     const char *nearest;
 
+    if (strlen(name) > 5 && strcmp(name + strlen(name) - 5, ".json") == 0)
+        return cli_usage_error("'%s' is no operation; the kernels of a model: ridge bound model %s",
+                               name, name);
     if (slash != NULL) {
         *slash = '\0';
         request->kernel = slash + 1;
@@ -44,7 +77,9 @@ static int find_operation(struct bound_request *request, char *name)
     request->operation = ridge_operation_find(name);
     if (request->operation != NULL)
         return CLI_DONE;
-    nearest = options_nearest(name, cli_operation_names());
+    nearest = other_name(name);
+    if (nearest == NULL)
+        nearest = options_nearest(name, cli_operation_names());
     if (strcmp(name, "model") == 0)
         return cli_usage_error("'model' stands before the options: ridge bound model CONFIG.JSON");
     if (strchr(name, '=') != NULL)
@@ -78,6 +113,22 @@ static int read_types(struct bound_request *request, const char *text)
     }
 }
 
+/* The parameter that a misspelled one is near; NULL: none. */
+static const char *nearest_parameter(const ridge_operation *operation, const char *text)
+{
+    const char *names[RIDGE_OPERATION_PARAMETERS + 1];
+    char word[24];
+    size_t index, i;
+
+    for (i = 0; i < operation->parameter_count; i++)
+        names[i] = operation->parameters[i].name;
+    names[i] = NULL;
+    if (strcspn(text, "=") < 2 || strcspn(text, "=") >= sizeof(word)) /* any letter is near one */
+        return NULL;
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(text, "="), text);
+    return ridge_operation_parameter(operation, word, &index) ? NULL : options_nearest(word, names);
+}
+
 static int read_parameter(struct bound_request *request, const char *text)
 {
     ridge_sweep *const sweep = &request->sweeps[request->sweep_count];
@@ -88,9 +139,12 @@ static int read_parameter(struct bound_request *request, const char *text)
         return read_types(request, text + 6);
     if (request->sweep_count == RIDGE_OPERATION_PARAMETERS)
         return cli_usage_error("more than %d parameters", RIDGE_OPERATION_PARAMETERS);
-    if (ridge_sweep_parse(request->operation, text, strlen(text), sweep, &err) != RIDGE_OK)
-        return cli_usage_error("%s; ridge bound %s lists its parameters", err.text,
-                               request->operation->name);
+    if (ridge_sweep_parse(request->operation, text, strlen(text), sweep, &err) != RIDGE_OK) {
+        const char *const nearest = nearest_parameter(request->operation, text);
+
+        return nearest != NULL ? cli_usage_error("%s; did you mean '%s'?", err.text, nearest)
+                               : cli_usage_error("%s", err.text);
+    }
     for (i = 0; i < request->sweep_count; i++)
         if (request->sweeps[i].parameter == sweep->parameter)
             return cli_usage_error("%s is given twice",

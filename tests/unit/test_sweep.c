@@ -7,6 +7,7 @@ static struct good_case {
     double first, last;
 } good_cases[] = {
     {"m=8192", 1, 8192, 8192},
+    {"M=8192", 1, 8192, 8192},
     {"m=1,16,64", 3, 1, 64},
     {"m=1:8192:x2", 14, 1, 8192},
     {"m=1:8191:x2", 13, 1, 4096},
@@ -43,8 +44,7 @@ static struct bad_case {
     {"", "'' is not NAME=VALUE"},
     {"m", "'m' is not NAME=VALUE"},
     {"=1", "gemm has no parameter ''"},
-    {"mm=1", "gemm has no parameter 'mm'"},
-    {"M=1", "gemm has no parameter 'M'"},
+    {"mm=1", "gemm has no parameter 'mm', it takes m, n, k"},
     {"m=", "m= is no whole number, list"},
     {"m=1,", "m=1, is no whole number"},
     {"m=,1", "m=,1 is no"},

@@ -1,0 +1,1 @@
+ridge bound attention querys=1

@@ -1,0 +1,1 @@
+ridge bound models/llama-3-8b.json
