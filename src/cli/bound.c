@@ -264,10 +264,11 @@ int bound_read_rates(const struct bound_rates *rates, double *bytes_per_s, doubl
     *bytes_per_s = NAN;
     *flop_per_s = NAN;
     if (rates->bandwidth != NULL && !options_rate(rates->bandwidth, "B/s", bytes_per_s))
-        return cli_usage_error("--bandwidth needs a rate such as 2.0TB/s, not '%s'",
+        return cli_usage_error("--bandwidth needs a rate with its unit, such as 2.0TB/s, not '%s'",
                                rates->bandwidth);
     if (rates->peak != NULL && !options_rate(rates->peak, "FLOP/s", flop_per_s))
-        return cli_usage_error("--peak needs a rate such as 312TFLOP/s, not '%s'", rates->peak);
+        return cli_usage_error("--peak needs a rate with its unit, such as 312TFLOP/s, not '%s'",
+                               rates->peak);
     return CLI_DONE;
 }
 

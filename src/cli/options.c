@@ -161,6 +161,8 @@ bool options_size(const char *text, uint64_t *bytes)
     return false;
 }
 
+#define FASTEST_PER_S 1e18 /* beyond any chip there is, as in files of roofs */
+
 bool options_rate(const char *text, const char *unit, double *per_s)
 {
     static const char prefixes[] = "kMGTP";
@@ -168,18 +170,14 @@ bool options_rate(const char *text, const char *unit, double *per_s)
     const char *at = read_number(text, true, &value);
     const char *prefix;
 
-    if (at == NULL || !(value > 0) || isinf(value))
+    if (at == NULL || *at == '\0')
         return false;
-    if (*at == '\0') {
-        *per_s = value;
-        return true;
-    }
     prefix = strcmp(at, unit) != 0 ? strchr(prefixes, *at) : NULL;
     if (prefix != NULL) {
         value *= pow(1000, (double)(prefix - prefixes + 1));
         at++;
     }
-    if (strcmp(at, unit) != 0)
+    if (strcmp(at, unit) != 0 || !(value > 0) || value >= FASTEST_PER_S)
         return false;
     *per_s = value;
     return true;

@@ -148,8 +148,8 @@ const char *options_command(void);
 /* Bytes of "4096", "64KiB", "1.5GiB", "10MB"; false for anything else. */
 bool options_size(const char *text, uint64_t *bytes);
 
-/* The rate of "2.0TB/s", "312TFLOP/s", "4.8e12": a number, a prefix of thousands, and unit, which
- * may be left out with its prefix. False for anything else and for 0. */
+/* The rate of "2.0TB/s", "312TFLOP/s", "4.8e12B/s": a number, a prefix of thousands, and unit. False
+ * for anything else, for 0 and from 1e18 on. */
 bool options_rate(const char *text, const char *unit, double *per_s);
 
 /* The most similar of a list of words that ends with NULL; NULL when none is similar. */
