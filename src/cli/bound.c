@@ -272,25 +272,34 @@ int bound_read_rates(const struct bound_rates *rates, double *bytes_per_s, doubl
     return CLI_DONE;
 }
 
-/* --bandwidth and --peak stand for the nominal roofs; the peak is that of the types' unit. */
+static void put_rates(const struct bound_request *request, double bytes_per_s, double flop_per_s,
+                      ridge_roofs *roofs)
+{
+    size_t i;
+
+    if (!isnan(bytes_per_s))
+        roofs->dram_bytes_per_s = bytes_per_s;
+    for (i = 0; i < request->element_count && !isnan(flop_per_s); i++)
+        if (ridge_peak_of_element(request->elements[i]) != RIDGE_PEAK_NONE)
+            roofs->flop_per_s[ridge_peak_of_element(request->elements[i])] = flop_per_s;
+}
+
+/* --bandwidth and --peak stand before nominal and measured roofs; the peak is that of the types'
+ * unit. */
 static int override(struct bound_request *request, const struct given *given)
 {
     double bytes_per_s, flop_per_s;
     const int status = bound_read_rates(&given->rates, &bytes_per_s, &flop_per_s);
-    size_t i, k;
+    size_t i;
 
     if (status != CLI_DONE || (isnan(bytes_per_s) && isnan(flop_per_s)))
         return status;
     if (request->chip_count == 0)
         add_nameless(request, "roofs as given");
     for (i = 0; i < request->chip_count; i++) {
-        ridge_roofs *const roofs = &request->chips[i].nominal;
-
-        if (!isnan(bytes_per_s))
-            roofs->dram_bytes_per_s = bytes_per_s;
-        for (k = 0; k < request->element_count && !isnan(flop_per_s); k++)
-            if (ridge_peak_of_element(request->elements[k]) != RIDGE_PEAK_NONE)
-                roofs->flop_per_s[ridge_peak_of_element(request->elements[k])] = flop_per_s;
+        put_rates(request, bytes_per_s, flop_per_s, &request->chips[i].nominal);
+        if (request->chips[i].has_measured)
+            put_rates(request, bytes_per_s, flop_per_s, &request->chips[i].measured);
     }
     return CLI_DONE;
 }
