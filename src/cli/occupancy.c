@@ -27,7 +27,8 @@ enum {
 /* As given. */
 struct request {
     struct gpu_choice gpu;
-    size_t threads, registers, barriers, cluster, launch_bound, loads, width;
+    const char *threads;
+    size_t registers, barriers, cluster, launch_bound, loads, width;
     uint64_t shared_bytes, carveout_bytes;
     const char *grid, *problem, *tile;
     double clock_mhz; /* NAN: the chip's */
@@ -65,8 +66,10 @@ static bool take_bytes(const char *option, uint64_t given, int *out)
     return true;
 }
 
-/* "8192x6144x16": up to three whole numbers from 1; those that are not given are 1. */
-static bool take_extent(const char *option, const char *text, uint64_t extent[3])
+/* "8192x6144x16": up to three whole numbers from 1; those that are not given are 1. examples says
+ * what is expected, of least numbers. */
+static bool take_extent(const char *option, const char *text, size_t least, const char *examples,
+                        uint64_t extent[3])
 {
     const char *at = text;
     size_t count = 0;
@@ -83,14 +86,34 @@ static bool take_extent(const char *option, const char *text, uint64_t extent[3]
         if (value < 1)
             break;
         extent[count++] = value;
-        if (*at == '\0')
+        if (*at == '\0' && count >= least)
             return true;
         if (*at++ != 'x')
             break;
     }
-    cli_usage_error("--%s '%s', expected whole numbers such as 8192, 8192x6144 or 8192x6144x16",
-                    option, text);
+    cli_usage_error("--%s '%s', expected %s", option, text, examples);
     return false;
+}
+
+/* A block's threads, as a number or as the extents of a block. */
+static bool take_threads(const char *text, int *out)
+{
+    uint64_t extent[3];
+    double threads;
+
+    if (text == NULL) {
+        cli_usage_error("how many threads a block? --threads N");
+        return false;
+    }
+    if (!take_extent("threads", text, 1, "whole numbers from 1 such as 256, 32x8 or 8x8x4", extent))
+        return false;
+    threads = (double)extent[0] * (double)extent[1] * (double)extent[2];
+    if (threads > LARGEST_COUNT) {
+        cli_usage_error("--threads %s, expected 1 to %d", text, LARGEST_COUNT);
+        return false;
+    }
+    *out = (int)threads;
+    return true;
 }
 
 /* The smallest configuration that holds the carve-out, which is what the driver takes. The carve-out
@@ -117,11 +140,7 @@ static bool take_carveout(const ridge_arch *arch, uint64_t given, int shared_byt
 
 static bool take_launch(const struct request *request, const ridge_arch *arch, ridge_launch *launch)
 {
-    if (request->threads == OPTION_UNSET) {
-        cli_usage_error("how many threads a block? --threads N");
-        return false;
-    }
-    return take_count("threads", request->threads, 1, LARGEST_COUNT, &launch->threads_per_block) &&
+    return take_threads(request->threads, &launch->threads_per_block) &&
            take_count("regs", request->registers, 1, LARGEST_COUNT,
                       &launch->registers_per_thread) &&
            take_bytes("smem", request->shared_bytes, &launch->shared_bytes) &&
@@ -161,14 +180,17 @@ static bool take_grid(const struct request *request, struct occupancy_answer *an
     }
     if (request->grid == NULL && request->problem == NULL)
         return true;
-    if (request->grid != NULL && !take_extent("grid", request->grid, extent))
+    if (request->grid != NULL &&
+        !take_extent("grid", request->grid, 1, "whole numbers such as 528, 64x48 or 64x48x16",
+                     extent))
         return false;
-    if (request->problem != NULL && (!take_extent("problem", request->problem, extent) ||
-                                     !take_extent("tile", request->tile, tile)))
+    if (request->problem != NULL &&
+        (!take_extent("problem", request->problem, 2,
+                      "MxN or MxNxBATCH such as 8192x6144 or 8192x6144x16", extent) ||
+         !take_extent("tile", request->tile, 2, "MxN such as 128x128", tile)))
         return false;
     if (tile[2] != 1 || tile[0] > LARGEST_TILE || tile[1] > LARGEST_TILE) {
-        cli_usage_error("--tile '%s', expected ROWSxCOLUMNS, each at most %d", request->tile,
-                        LARGEST_TILE);
+        cli_usage_error("--tile '%s', expected MxN, each at most %d", request->tile, LARGEST_TILE);
         return false;
     }
     answer->grid_blocks = 1;
@@ -251,8 +273,7 @@ static int print(const struct request *request, const struct occupancy_answer *a
 int cmd_occupancy(int argc, char **argv)
 {
     struct cli_output out = {0};
-    struct request request = {.threads = OPTION_UNSET,
-                              .registers = OPTION_UNSET,
+    struct request request = {.registers = OPTION_UNSET,
                               .barriers = OPTION_UNSET,
                               .cluster = OPTION_UNSET,
                               .launch_bound = OPTION_UNSET,
@@ -263,7 +284,8 @@ int cmd_occupancy(int argc, char **argv)
     struct occupancy_answer answer = {0};
     const struct option options[] = {
         OPT_GPU(&request.gpu),
-        OPT_COUNT('t', "threads", &request.threads, "N", "threads of a block"),
+        OPT_STRING('t', "threads", &request.threads, "N[xN[xN]]",
+                   "threads of a block: 256, or its extents 32x8"),
         OPT_COUNT('r', "regs", &request.registers, "N", "registers of a thread"),
         OPT_SIZE('s', "smem", &request.shared_bytes,
                  "shared memory of a block, static and dynamic: 70KB is 70000, 64KiB 65536"),
