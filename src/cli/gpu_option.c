@@ -102,6 +102,8 @@ int cli_find_chip(struct gpu_choice *gpu)
     gpu->chip = ridge_chip_find(gpu->name);
     if (gpu->chip != NULL)
         return CLI_DONE;
+    if (strchr(gpu->name, ',') != NULL)
+        return cli_usage_error("'%s' are several chips, this command takes one", gpu->name);
     if (!ridge_arch_parse(gpu->name, &major, &minor))
         return unknown_chip(gpu->name);
     arch = ridge_arch_find(major, minor);
