@@ -118,10 +118,24 @@ static char *binding_text(const struct model_answer *answer, char *text, size_t 
     return text;
 }
 
+/* The kind of kernel that takes most of the step. */
+static const struct model_row *largest_row(const struct model_answer *answer)
+{
+    const struct model_row *largest = &answer->rows[0];
+    size_t i;
+
+    for (i = 1; i < answer->row_count; i++)
+        if (answer->rows[i].share_frac > largest->share_frac)
+            largest = &answer->rows[i];
+    return largest;
+}
+
 /* "At least" is of the kernels below; fused they take less. */
 static void print_time(const struct model_answer *answer, ridge_output *output)
 {
-    char time[TEXT], rate[TEXT], saves[TEXT], launches[TEXT], binding[120], line[240], step[240];
+    const struct model_row *const largest = largest_row(answer);
+    char time[TEXT], rate[TEXT], saves[TEXT], launches[TEXT], share[TEXT];
+    char binding[120], line[320], step[240];
 
     ridge_output_text(output, step_text(answer, step, sizeof(step)));
     if (isnan(answer->time_s)) {
@@ -135,10 +149,13 @@ static void print_time(const struct model_answer *answer, ridge_output *output)
     ridge_output_text(
         output, strlen(step) + strlen(line) > (size_t)ridge_output_columns(output) ? "\n  " : " ");
     ridge_output_styled(output, RIDGE_STYLE_STRONG, line);
-    snprintf(line, sizeof(line), "in %s launches; fusing saves at most %s%s; %s",
-             count(answer->launches, launches), seconds(answer->saves_s, saves),
-             isnan(answer->roofs.launch_s) ? " of traffic" : "",
+    snprintf(line, sizeof(line), "%s takes %s; %s", largest->kind->work.name,
+             number(largest->share_frac, RIDGE_UNIT_FRAC, share),
              binding_text(answer, binding, sizeof(binding)));
+    ridge_output_wrap(output, 2, "", line);
+    snprintf(line, sizeof(line), "%s launches; fusing saves at most %s%s",
+             count(answer->launches, launches), seconds(answer->saves_s, saves),
+             isnan(answer->roofs.launch_s) ? " of traffic" : "");
     ridge_output_wrap(output, 2, "", line);
 }
 
