@@ -8,7 +8,12 @@
 
 #include "occupancy_answer.h"
 
-enum { LABEL_COLUMNS = 17, STEPS_SHOWN = 5 };
+enum {
+    LABEL_COLUMNS = 17,
+    STEPS_SHOWN = 5,
+    /* More is dynamic, and asked for (CUDA C++ Programming Guide, compute capabilities). */
+    UNASKED_SHARED_BYTES = 48 * 1024
+};
 
 static const char *plural(double count)
 {
@@ -79,6 +84,10 @@ static void write_launch(ridge_output *output, const struct occupancy_answer *an
     snprintf(text, sizeof(text), "%s (%d.%d): %s, %s bytes of shared memory%s", answer->chip.name,
              arch->major, arch->minor, registers, count_text(launch->shared_bytes, &number), rest);
     cli_labelled(output, LABEL_COLUMNS, "launch", text);
+    if (launch->shared_bytes > UNASKED_SHARED_BYTES && answer->occupancy.blocks_per_sm > 0)
+        cli_labelled(
+            output, LABEL_COLUMNS, "opt-in",
+            "above 48 KiB a launch needs cudaFuncAttributeMaxDynamicSharedMemorySize (dynamic)");
 }
 
 /* "shared memory 1, registers 2, ...": blocks that each limit alone would allow. */
