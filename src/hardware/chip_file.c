@@ -141,6 +141,25 @@ static ridge_status read_numbers(const ridge_node *root, ridge_chip *chip, unsig
     return status;
 }
 
+/* A block gets no more than what the driver leaves of an SM: less where only the SM is given. */
+static ridge_status fit_block(const ridge_node *object, ridge_arch *arch, ridge_error *err)
+{
+    const int left = arch->shared_per_sm_bytes > arch->shared_reserved_bytes
+                         ? arch->shared_per_sm_bytes - arch->shared_reserved_bytes
+                         : 0;
+    const ridge_node *const given = ridge_node_member(object, "shared_per_block_bytes");
+
+    if (arch->shared_per_block_bytes <= left)
+        return RIDGE_OK;
+    if (ridge_node_kind_of(given) != RIDGE_NODE_NULL)
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "shared_per_block_bytes is %d, an SM has %d of which %d are reserved",
+                          arch->shared_per_block_bytes, arch->shared_per_sm_bytes,
+                          arch->shared_reserved_bytes);
+    arch->shared_per_block_bytes = left;
+    return RIDGE_OK;
+}
+
 static ridge_status read_limits(const ridge_node *root, ridge_arch *arch, ridge_error *err)
 {
     const ridge_node *const object = ridge_node_member(root, "arch");
@@ -159,7 +178,24 @@ static ridge_status read_limits(const ridge_node *root, ridge_arch *arch, ridge_
             ridge_node_get_integer(object, limit->key, limit->lowest, limit->highest, &value, err);
         ridge_arch_set_limit(arch, i, (int)value);
     }
-    return status;
+    return status == RIDGE_OK ? fit_block(object, arch, err) : status;
+}
+
+/* Peaks of a known chip are those of its SMs: of another number of them they are not known. */
+static void drop_peaks(unsigned given, int sm_count, ridge_chip *chip)
+{
+    unsigned dropped = 0;
+
+    if (chip->sm_count == sm_count)
+        return;
+    for (size_t i = 0; i < COUNT(peaks); i++)
+        if ((given & 1u << peaks[i].field) == 0) {
+            ridge_chip_set(chip, peaks[i].field, NAN);
+            dropped |= 1u << peaks[i].field;
+        }
+    memmove(&chip->unknowns[1], &chip->unknowns[0],
+            (RIDGE_CHIP_UNKNOWNS - 1) * sizeof(chip->unknowns[0]));
+    chip->unknowns[0] = (ridge_chip_source){dropped, "that of \"like\" is of another sm_count"};
 }
 
 /* -- texts ------------------------------------------------------------------------------------- */
@@ -178,6 +214,26 @@ static ridge_status read_text(ridge_chip_file *file, const ridge_node *root, con
     *out = ridge_alloc_text(&file->arena, text, strlen(text));
     return *out != NULL ? RIDGE_OK
                         : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for a chip");
+}
+
+/* Names are printed within a line. */
+static ridge_status check_line(const char *key, const char *text, ridge_error *err)
+{
+    for (const char *at = text; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return ridge_fail(err, RIDGE_ERR_FORMAT, "%s holds the control character 0x%02x", key,
+                              (unsigned)*at);
+    return RIDGE_OK;
+}
+
+static ridge_status check_schema(const ridge_node *root, ridge_error *err)
+{
+    const char *schema = NULL;
+    const ridge_status status = ridge_node_get_text(root, "schema", &schema, err);
+
+    if (status != RIDGE_OK || schema == NULL || strcmp(schema, "ridge-chip/1") == 0)
+        return status;
+    return ridge_fail(err, RIDGE_ERR_FORMAT, "schema is \"%s\", expected \"ridge-chip/1\"", schema);
 }
 
 /* The chip that the file starts from. */
@@ -232,6 +288,10 @@ static ridge_status read_texts(ridge_chip_file *file, const ridge_node *root, un
     if (status == RIDGE_OK)
         status = read_text(file, root, "name", NULL, &chip->name, err);
     if (status == RIDGE_OK)
+        status = check_line("id", chip->id, err);
+    if (status == RIDGE_OK)
+        status = check_line("name", chip->name, err);
+    if (status == RIDGE_OK)
         status = read_text(file, root, "dram_type", "mem_type", &chip->dram_type, err);
     if (status == RIDGE_OK)
         status = read_text(file, root, "remark", "notes", &chip->remark, err);
@@ -255,15 +315,21 @@ static ridge_status read_chip(const ridge_document *document, ridge_chip_file **
     ridge_chip_file *file = ridge_calloc(1, sizeof(*file));
     unsigned given = 0;
     ridge_status status;
+    int sm_count;
 
     if (file == NULL)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for a chip");
     ridge_arena_init(&file->arena);
-    status = check_members(root, is_member, "a chip", err);
+    status = check_schema(root, err);
+    if (status == RIDGE_OK)
+        status = check_members(root, is_member, "a chip", err);
     if (status == RIDGE_OK)
         status = read_base(file, root, err);
+    sm_count = file->chip.sm_count;
     if (status == RIDGE_OK)
         status = read_numbers(root, &file->chip, &given, err);
+    if (status == RIDGE_OK && sm_count > 0)
+        drop_peaks(given, sm_count, &file->chip);
     if (status == RIDGE_OK)
         status = read_limits(root, &file->arch, err);
     if (status == RIDGE_OK)

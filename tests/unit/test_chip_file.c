@@ -39,6 +39,16 @@ static struct bad_file {
     {"no unit of shared memory", "{\"cc\": \"9.0\", \"arch\": {\"shared_unit_bytes\": 0}}",
      "shared_unit_bytes is 0, expected a whole number from 1 to 4096"},
     {"a name that is no text", "{\"cc\": \"9.0\", \"name\": 3}", "name is 3"},
+    {"a name with an escape", "{\"cc\": \"9.0\", \"name\": \"a\\u001b[31m\"}",
+     "name holds the control character 0x1b"},
+    {"an id of two lines", "{\"cc\": \"9.0\", \"id\": \"a\\nb\"}",
+     "id holds the control character 0x0a"},
+    {"another schema", "{\"schema\": \"ridge-roofs/1\", \"cc\": \"9.0\"}",
+     "schema is \"ridge-roofs/1\", expected \"ridge-chip/1\""},
+    {"a block that gets more than an SM has",
+     "{\"cc\": \"9.0\", \"arch\": {\"shared_per_sm_bytes\": 1000,"
+     " \"shared_per_block_bytes\": 1000}}",
+     "shared_per_block_bytes is 1000, an SM has 1000 of which 1024 are reserved"},
 };
 
 static void rejects(void **state)
@@ -125,6 +135,38 @@ static void like_another(void **state)
     (void)state;
 }
 
+/* Peaks do not outlive the number of SMs that they are of; one that is given does. */
+static void other_sms(void **state)
+{
+    const ridge_chip *const h20 = ridge_chip_find("h20");
+    ridge_chip_file *file;
+    const ridge_chip *chip;
+
+    assert_int_equal(
+        parse("{\"like\": \"h20\", \"sm_count\": 40, \"fp8_flop_per_s\": 1e14}", &file, NULL),
+        RIDGE_OK);
+    chip = ridge_chip_file_chip(file);
+    assert_true(chip->fp8_flop_per_s == 1e14);
+    assert_true(isnan(chip->bf16_flop_per_s));
+    assert_non_null(strstr(ridge_chip_unknown_of(chip, RIDGE_CHIP_BF16), "another sm_count"));
+    assert_true(chip->dram_bytes_per_s == h20->dram_bytes_per_s);
+    ridge_chip_file_free(file);
+    (void)state;
+}
+
+/* A smaller SM alone lowers what a block gets. */
+static void smaller_sm(void **state)
+{
+    ridge_chip_file *file;
+
+    assert_int_equal(
+        parse("{\"cc\": \"9.0\", \"arch\": {\"shared_per_sm_bytes\": 131072}}", &file, NULL),
+        RIDGE_OK);
+    assert_int_equal(ridge_chip_file_chip(file)->arch->shared_per_block_bytes, 130048);
+    ridge_chip_file_free(file);
+    (void)state;
+}
+
 static void no_such_file(void **state)
 {
     ridge_chip_file *file;
@@ -166,6 +208,8 @@ int main(void)
     cases_add(&list, "a capability alone", capability_alone, NULL);
     cases_add(&list, "fields and limits", fields_and_limits, NULL);
     cases_add(&list, "like another", like_another, NULL);
+    cases_add(&list, "other SMs", other_sms, NULL);
+    cases_add(&list, "a smaller SM", smaller_sm, NULL);
     cases_add(&list, "no such file", no_such_file, NULL);
     cases_add(&list, "out of memory", out_of_memory, NULL);
     return cases_run(&list, "chip_file");
