@@ -18,13 +18,13 @@ enum {
     NARROWEST_TEXT = 8, /* not even where the line is still too long */
 };
 
-typedef enum cell_kind { CELL_TEXT, CELL_NUMBER, CELL_COUNT } cell_kind;
+typedef enum cell_kind { CELL_TEXT, CELL_NUMBER, CELL_COUNT, CELL_BOOL } cell_kind;
 
 typedef struct cell {
     cell_kind kind;
     const char *text; /* in the arena; NULL: n/a */
     double number;
-    uint64_t count;
+    uint64_t count; /* of a CELL_BOOL 1 or 0 */
 } cell;
 
 struct ridge_table {
@@ -111,6 +111,14 @@ void ridge_table_count(ridge_table *table, uint64_t value)
         add_cell(table, &added);
 }
 
+void ridge_table_bool(ridge_table *table, bool value)
+{
+    const cell added = {.kind = CELL_BOOL, .count = value ? 1 : 0};
+
+    if (table != NULL)
+        add_cell(table, &added);
+}
+
 size_t ridge_table_row_count(const ridge_table *table)
 {
     return table != NULL && table->column_count > 0 ? table->cell_count / table->column_count : 0;
@@ -144,6 +152,9 @@ static void show_cell(const cell *shown, const ridge_column *column, ridge_text 
         else
             ridge_text_add(
                 out, ridge_number_text((double)shown->count, column->unit, number, sizeof(number)));
+        break;
+    case CELL_BOOL:
+        ridge_text_add(out, shown->count != 0 ? "yes" : "no");
         break;
     }
 }
@@ -430,6 +441,7 @@ static void add_csv_cell(ridge_text *out, const cell *shown)
             ridge_text_add(out, base_number_exact(shown->number, number));
         break;
     case CELL_COUNT:
+    case CELL_BOOL:
         ridge_text_format(out, "%" PRIu64, shown->count);
         break;
     }
@@ -481,6 +493,8 @@ static void write_json(const ridge_table *table, ridge_json *json, const char *k
                 ridge_json_text(json, name, shown->text);
             else if (shown->kind == CELL_NUMBER)
                 ridge_json_number(json, name, shown->number);
+            else if (shown->kind == CELL_BOOL)
+                ridge_json_bool(json, name, shown->count != 0);
             else
                 ridge_json_count(json, name, shown->count);
         }

@@ -259,9 +259,9 @@ static const ridge_column text_columns[] = {
     {"bytes", "Bytes", RIDGE_UNIT_BYTES, false, 0, 2},
     {"flop_count", "FLOP", RIDGE_UNIT_FLOP, false, 0, 3},
     {"by", "Bound by", RIDGE_UNIT_NONE, true, 0, 1},
-    {"time_ns", "Time", RIDGE_UNIT_NS, false, 0, 0},
+    {"time_s", "Time", RIDGE_UNIT_NS, false, 0, 0},
     {"share_frac", "Share", RIDGE_UNIT_FRAC, false, 0, 0},
-    {"saves_ns", "Fusing", RIDGE_UNIT_NS, false, 0, 4},
+    {"saves_s", "Fusing", RIDGE_UNIT_NS, false, 0, 4},
 };
 
 static const ridge_column csv_columns[] = {
@@ -275,7 +275,7 @@ static const ridge_column csv_columns[] = {
     {"cache_bytes", "", RIDGE_UNIT_NONE, false, 0, 0},
     {"between_bytes", "", RIDGE_UNIT_NONE, false, 0, 0},
     {"flop_count", "", RIDGE_UNIT_NONE, false, 0, 0},
-    {"bound_by", "", RIDGE_UNIT_NONE, true, 8, 0},
+    {"by", "", RIDGE_UNIT_NONE, true, 8, 0},
     {"time_s", "", RIDGE_UNIT_NONE, false, 0, 0},
     {"saves_s", "", RIDGE_UNIT_NONE, false, 0, 0},
     {"share_frac", "", RIDGE_UNIT_NONE, false, 0, 0},

@@ -289,8 +289,10 @@ static void add_column(ridge_column *columns, size_t *count, const char *key, co
     columns[(*count)++] = column;
 }
 
-static size_t make_columns(const struct bound_request *request, ridge_column *columns)
+/* Programs get seconds, people the unit that suits. */
+static size_t make_columns(const struct bound_request *request, bool is_csv, ridge_column *columns)
 {
+    const ridge_unit unit = is_csv ? RIDGE_UNIT_NONE : RIDGE_UNIT_NS;
     size_t count = 0, i;
 
     if (request->chip_count > 1)
@@ -313,9 +315,9 @@ static size_t make_columns(const struct bound_request *request, ridge_column *co
         return count;
     add_column(columns, &count, "ridge_flop_per_byte", "Ridge", RIDGE_UNIT_NONE, false, 5);
     add_column(columns, &count, "by", "Bound by", RIDGE_UNIT_NONE, true, 0);
-    add_column(columns, &count, "time_ns", "Least time", RIDGE_UNIT_NS, false, 0);
+    add_column(columns, &count, "time_s", "Least time", unit, false, 0);
     if (any_measured(request))
-        add_column(columns, &count, "measured_time_ns", "Measured roofs", RIDGE_UNIT_NS, false, 0);
+        add_column(columns, &count, "measured_time_s", "Measured roofs", unit, false, 0);
     return count;
 }
 
@@ -335,9 +337,9 @@ static void add_identity(ridge_table *table, const struct bound_request *request
         ridge_table_text(table, kernel);
 }
 
-/* is_sum: of several kernels, which have no one roof. */
+/* is_sum: of several kernels, which have no one roof. per_s: times are in so many to a second. */
 static void add_row(ridge_table *table, const struct bound_request *request,
-                    const struct bound_row *row, bool is_sum)
+                    const struct bound_row *row, bool is_sum, double per_s)
 {
     const bool has_measured = request->chip_count > 0 && request->chips[row->chip].has_measured;
 
@@ -356,14 +358,14 @@ static void add_row(ridge_table *table, const struct bound_request *request,
         ridge_table_text(table,
                          bound_by_text(has_measured ? &row->measured : &row->nominal, &row->work));
     }
-    ridge_table_number(table, row->nominal.time_s * 1e9);
+    ridge_table_number(table, row->nominal.time_s * per_s);
     if (any_measured(request))
-        ridge_table_number(table, has_measured ? row->measured.time_s * 1e9 : (double)NAN);
+        ridge_table_number(table, has_measured ? row->measured.time_s * per_s : (double)NAN);
 }
 
 /* The kernels of one call together: they run one after the other. */
 static void add_sum(ridge_table *table, const struct bound_request *request,
-                    const struct bound_row *rows)
+                    const struct bound_row *rows, double per_s)
 {
     struct bound_row sum = rows[0];
     size_t i;
@@ -378,20 +380,22 @@ static void add_sum(ridge_table *table, const struct bound_request *request,
     snprintf(sum.work.name, sizeof(sum.work.name), "sum");
     sum.nominal.flop_per_byte =
         sum.work.flop_count / (sum.work.read_bytes + sum.work.written_bytes);
-    add_row(table, request, &sum, true);
+    add_row(table, request, &sum, true, per_s);
 }
 
 void bound_print_table(const struct bound_request *request, ridge_format format,
                        ridge_output *output)
 {
+    const bool is_csv = format == RIDGE_FORMAT_CSV;
+    const double per_s = is_csv ? 1 : 1e9;
     ridge_column columns[MOST_COLUMNS];
-    ridge_table *const table = ridge_table_create(columns, make_columns(request, columns));
+    ridge_table *const table = ridge_table_create(columns, make_columns(request, is_csv, columns));
     size_t i;
 
     for (i = 0; i < request->row_count; i++) {
-        add_row(table, request, &request->rows[i], false);
+        add_row(table, request, &request->rows[i], false, per_s);
         if (request->work_count > 1 && (i + 1) % request->work_count == 0)
-            add_sum(table, request, &request->rows[i + 1 - request->work_count]);
+            add_sum(table, request, &request->rows[i + 1 - request->work_count], per_s);
     }
     ridge_table_write(table, format, output, NULL, NULL);
     ridge_table_free(table);

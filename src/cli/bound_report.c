@@ -207,10 +207,11 @@ static void print_details(const struct context *context, const struct measured *
 
 static void print_kernels(const struct context *context, ridge_format format, ridge_output *output)
 {
-    static const ridge_column columns[] = {
+    const bool is_csv = format == RIDGE_FORMAT_CSV;
+    const ridge_column columns[] = {
         {"launch", "ID", RIDGE_UNIT_NONE, false, 0, 0},
         {"name", "Kernel", RIDGE_UNIT_NONE, true, 16, 0},
-        {"duration_ns", "Time", RIDGE_UNIT_NS, false, 0, 0},
+        {"duration_s", "Time", is_csv ? RIDGE_UNIT_NONE : RIDGE_UNIT_NS, false, 0, 0},
         {"bytes", "DRAM", RIDGE_UNIT_BYTES, false, 0, 5},
         {"bandwidth_frac", "Bandwidth", RIDGE_UNIT_FRAC, false, 0, 1},
         {"peak", "Unit", RIDGE_UNIT_NONE, true, 0, 6},
@@ -230,7 +231,7 @@ static void print_kernels(const struct context *context, ridge_format format, ri
 
         ridge_table_count(table, kernel->info->index);
         ridge_table_text(table, cli_short_name(kernel->info, name, sizeof(name)));
-        ridge_table_number(table, kernel->work.duration_s * 1e9);
+        ridge_table_number(table, kernel->work.duration_s * (is_csv ? 1 : 1e9));
         ridge_table_number(table, kernel->bytes);
         ridge_table_number(table, kernel->bandwidth_frac);
         ridge_table_text(table, kernel->work.peak != RIDGE_PEAK_NONE

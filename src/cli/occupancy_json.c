@@ -2,6 +2,7 @@
  *
  * ridge occupancy for programs. */
 #include <limits.h>
+#include <stdio.h>
 
 #include "occupancy_answer.h"
 
@@ -37,13 +38,12 @@ static void json_launch(ridge_json *json, const struct occupancy_answer *answer)
 {
     const ridge_launch *const launch = &answer->launch;
     const ridge_arch *const arch = answer->chip.arch;
+    char capability[16];
 
-    ridge_json_begin_object(json, "gpu");
-    ridge_json_text(json, "id", answer->chip.id);
-    ridge_json_text(json, "name", answer->chip.name);
-    ridge_json_integer(json, "cc_major", arch->major);
-    ridge_json_integer(json, "cc_minor", arch->minor);
-    ridge_json_end_object(json);
+    snprintf(capability, sizeof(capability), "%d.%d", arch->major, arch->minor);
+    ridge_json_text(json, "gpu", answer->chip.name);
+    ridge_json_text(json, "gpu_id", answer->chip.id);
+    ridge_json_text(json, "compute_capability", capability);
     ridge_json_begin_object(json, "launch");
     ridge_json_integer(json, "threads_per_block", launch->threads_per_block);
     json_known(json, "registers_per_thread", launch->registers_per_thread);

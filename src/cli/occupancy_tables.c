@@ -20,11 +20,11 @@ void occupancy_moves(const struct occupancy_answer *answer,
                                       NULL);
 }
 
-/* The row that the launch is in: "now" for people, 1 or 0 for programs. */
+/* The row that the launch is in: "now" for people. */
 static void add_mark(ridge_table *table, const struct occupancy_answer *answer, bool is_current)
 {
     if (answer->for_programs)
-        ridge_table_count(table, is_current ? 1 : 0);
+        ridge_table_bool(table, is_current);
     else
         ridge_table_text(table, is_current ? "now" : "");
 }

@@ -178,6 +178,7 @@ static void accepts_null(void **state)
     ridge_table_text(NULL, "x");
     ridge_table_number(NULL, 1);
     ridge_table_count(NULL, 1);
+    ridge_table_bool(NULL, true);
     ridge_table_free(NULL);
     assert_int_equal(ridge_table_row_count(NULL), 0);
     caught_open(&in, 0, false);

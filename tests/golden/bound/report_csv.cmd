@@ -1,0 +1,1 @@
+ridge bound --report repeated_launches.csv --gpu h200 --csv
