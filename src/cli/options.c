@@ -183,18 +183,38 @@ bool options_rate(const char *text, const char *unit, double *per_s)
     return true;
 }
 
+/* What stands behind a number multiplies it: k, M, G, T (thousands) or Ki, Mi, Gi, Ti (1024), as in
+ * the parameters of an operation. 0: something else does. */
+static uint64_t suffix_factor(const char *text)
+{
+    static const char letters[] = "kMGT";
+    const char *const letter = *text != '\0' ? strchr(letters, *text == 'K' ? 'k' : *text) : NULL;
+    uint64_t factor = 1;
+    ptrdiff_t i;
+
+    if (*text == '\0')
+        return 1;
+    if (letter == NULL || (text[1] != '\0' && strcmp(text + 1, "i") != 0))
+        return 0;
+    for (i = 0; i <= letter - letters; i++)
+        factor *= text[1] == 'i' ? 1024 : 1000;
+    return factor;
+}
+
 static bool read_count(const char *text, size_t *count)
 {
     char *end;
     unsigned long long value;
+    uint64_t factor;
 
-    if (strspn(text, "0123456789") != strlen(text) || *text == '\0')
+    if (strspn(text, "0123456789") == 0)
         return false;
     errno = 0;
     value = strtoull(text, &end, 10);
-    if (errno != 0 || value >= SIZE_MAX)
+    factor = suffix_factor(end);
+    if (errno != 0 || factor == 0 || value >= SIZE_MAX / factor)
         return false;
-    *count = (size_t)value;
+    *count = (size_t)(value * factor);
     return true;
 }
 
@@ -228,7 +248,9 @@ static bool store(const struct option *option, const char *text)
         return false;
     case OPTION_NUMBER:
         end = read_number(text, true, &number);
-        if (end != NULL && *end == '\0' && !isinf(number)) {
+        if (end != NULL)
+            number *= (double)suffix_factor(end);
+        if (end != NULL && suffix_factor(end) > 0 && !isinf(number)) {
             *(double *)option->value = number;
             return true;
         }
