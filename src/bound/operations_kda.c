@@ -236,7 +236,7 @@ static const struct bound_operation operations[] = {
       BOUND_PARAMETERS(backward_parameters)},
      check_kda,
      kda_backward},
-    {{"kda_decode", "Kimi Delta Attention, one token a sequence: a step of the state",
+    {{"kda_decode", "Kimi Delta Attention, one step of the state a token",
       "a head and sequence: read 4 K V + (2 K + V) s + 4 K + 4, written 4 K V + V s; 7 K V FLOP; "
       "K, V: "
       "head_dim and v_dim, s: bytes of dtype",

@@ -263,7 +263,7 @@ static const struct bound_operation operations[] = {
       "read T N s + 8 T, written T N sc", BOUND_PARAMETERS(cache_parameters)},
      NULL,
      kv_cache_write},
-    {{"mla_attention", "latent attention with absorbed weights, on the cache itself: decode",
+    {{"mla_attention", "latent attention, weights absorbed, on the cache: decode",
       "read B (Sk (r + p) + Sq H (r + p)) s, written B Sq H r s; 2 B H (2 r + p) P FLOP for P "
       "visible pairs",
       BOUND_PARAMETERS(mla_parameters)},
@@ -274,7 +274,7 @@ static const struct bound_operation operations[] = {
       BOUND_PARAMETERS(moe_topk_parameters)},
      check_moe,
      moe_topk},
-    {{"moe_gemm", "each token's row times the matrices of its experts: grouped GEMM",
+    {{"moe_gemm", "rows times the matrices of their experts: grouped GEMM",
       "read D N K s + T K s (T k K s without gather) + 4 T k, written T k N s; 2 T k N K FLOP; "
       "D = E (1 - (1 - k/E)^T) experts are touched when all are equally likely",
       BOUND_PARAMETERS(moe_gemm_parameters)},
@@ -289,7 +289,7 @@ static const struct bound_operation operations[] = {
       BOUND_PARAMETERS(moe_combine_parameters)},
      NULL,
      moe_combine},
-    {{"short_conv", "causal convolution over a few tokens, a filter for each channel, and SiLU",
+    {{"short_conv", "causal convolution over a few tokens by channel, and SiLU",
       "read T N s + taps N s, written T N s (+ (taps - 1) N s a sequence, both); (2 taps + 9) T N "
       "FLOP",
       BOUND_PARAMETERS(short_conv_parameters)},

@@ -61,28 +61,23 @@ static void print_operations_json(const ridge_operation *only, ridge_output *out
     ridge_json_free(json);
 }
 
-/* "m n k [batch out_bits c]" */
-static void parameter_names(const ridge_operation *operation, char *text, size_t size)
+/* "m n k": those that must be given. */
+static char *needed_names(const ridge_operation *operation, char *text, size_t size)
 {
     size_t used = 0, i;
-    bool optional = false;
 
     text[0] = '\0';
-    for (i = 0; i < operation->parameter_count && used < size; i++) {
-        const bool has_default = !isnan(operation->parameters[i].default_value);
-
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%s%s", i > 0 ? " " : "",
-                             has_default && !optional ? "[" : "", operation->parameters[i].name);
-        optional = optional || has_default;
-    }
-    if (optional && used < size)
-        snprintf(text + used, size - used, "]");
+    for (i = 0; i < operation->parameter_count && used < size; i++)
+        if (isnan(operation->parameters[i].default_value))
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? " " : "",
+                                     operation->parameters[i].name);
+    return text;
 }
 
 void bound_print_operations(ridge_format format, ridge_output *output)
 {
-    char names[200], first[TEXT];
+    enum { NAME = 16, NEEDED = 26 };
+    char names[NEEDED], first[NAME + NEEDED + 1];
     size_t i;
 
     if (format == RIDGE_FORMAT_JSON) {
@@ -92,13 +87,12 @@ void bound_print_operations(ridge_format format, ridge_output *output)
     for (i = 0; i < ridge_operation_count(); i++) {
         const ridge_operation *const operation = ridge_operation_at(i);
 
-        snprintf(first, sizeof(first), "%-16s", operation->name);
-        ridge_output_wrap(output, 16, first, operation->summary);
-        parameter_names(operation, names, sizeof(names));
-        ridge_output_wrap(output, 18, "                ", names);
+        snprintf(first, sizeof(first), "%-*s%-*s", NAME, operation->name, NEEDED,
+                 needed_names(operation, names, sizeof(names)));
+        ridge_output_wrap(output, NAME + NEEDED, first, operation->summary);
     }
-    ridge_output_text(output, "\nridge bound OP explains its parameters; ridge bound --bytes SIZE "
-                              "--flop N takes any work\n"
+    ridge_output_text(output, "\nridge bound OP explains all parameters, also those not needed; "
+                              "--bytes SIZE --flop N take any work\n"
                               "ridge bound model CONFIG.JSON is about all kernels of a model\n");
 }
 
