@@ -23,11 +23,12 @@ struct kernel {
         const char *name; /* NULL ends the list */
         double value;
     } sizes[MOST_PARAMETERS];
-    bool is_matrix;        /* its parameters are a matrix of the layers, in the type of those */
-    bool keeps_cache;      /* the operation's own count of cache bytes holds */
-    double cache_elements; /* of its reads, how many are of the KV cache */
-    double endpoint_bytes; /* input or output of the step */
-    int launches;          /* in one layer; 0: 1 */
+    bool is_matrix;         /* its parameters are a matrix of the layers, in the type of those */
+    bool keeps_cache;       /* the operation's own count of cache bytes holds */
+    double cache_elements;  /* of its reads, how many are of the KV cache */
+    double shared_elements; /* reads that the operation counts again for heads that share them */
+    double endpoint_bytes;  /* input or output of the step */
+    int launches;           /* in one layer; 0: 1 */
 };
 
 struct builder {
@@ -82,6 +83,7 @@ static void count_anew(const struct builder *b, const struct kernel *kernel, rid
         work->weight_bytes = bytes;
         work->peak = ridge_peak_of_element(b->step->operands);
     }
+    work->read_bytes -= kernel->shared_elements * size;
     if (!kernel->keeps_cache) {
         work->cache_bytes = kernel->cache_elements * cache_size;
         work->read_bytes += kernel->cache_elements * (cache_size - size);
@@ -269,24 +271,30 @@ static void emit_expanded_attention(struct builder *b)
     const model_config *const config = b->config;
     const double heads = model_share(config->heads, b->gpus);
     const double rank = (double)config->kv_rank;
+    const double rope = (double)config->rope_dim;
+    const double keys = b->sequences * b->keys;
+    const double cached = b->sequences * (b->keys - b->new_tokens);
 
-    /* The latents of the context come from the cache. */
+    /* The latents of the context come from the cache, and so does the rotary part of its keys, which
+     * all heads share. */
     emit(b, (struct kernel){.name = "KV up",
                             .operation = "gemm",
-                            .sizes = {{"m", b->sequences * b->keys},
+                            .sizes = {{"m", keys},
                                       {"n", heads * (double)(config->nope_dim + config->value_dim)},
                                       {"k", rank}},
                             .is_matrix = true,
-                            .cache_elements = b->sequences * (b->keys - b->new_tokens) * rank});
+                            .cache_elements = cached * rank});
     emit(b, (struct kernel){.name = "attention",
                             .operation = "attention",
                             .sizes = {{"batch", b->sequences},
                                       {"queries", b->new_tokens},
                                       {"keys", b->keys},
                                       {"heads", heads},
-                                      {"head_dim", (double)(config->nope_dim + config->rope_dim)},
+                                      {"head_dim", (double)config->nope_dim + rope},
                                       {"v_dim", (double)config->value_dim},
-                                      {"lse", 0}}});
+                                      {"lse", 0}},
+                            .shared_elements = (heads - 1) * keys * rope,
+                            .cache_elements = cached * rope});
 }
 
 static void add_mla(struct builder *b)

@@ -355,7 +355,15 @@ static void states_instead_of_cache(void **state)
     take_step(&run);
     row_named(&run, "KDA", "KDA F1");
     row_named(&run, "KDA", "KDA F2");
-    row_named(&run, "MLA", "attention");
+    /* 32 heads of 128 + 64 queries, keys and values of 128; 64 of a key are of all heads. */
+    row = row_named(&run, "MLA", "attention");
+    assert_near(row->work.read_bytes, 8192.0 * (32 * (192 + 128 + 128) + 64) * 2, 1e-12);
+    assert_near(row->work.cache_bytes, 0, 0);
+
+    run.step.context = 1024; /* of which the rotary part of the keys is in the cache */
+    take_step(&run);
+    row = row_named(&run, "MLA", "attention");
+    assert_near(row->work.cache_bytes, 1024.0 * 64 * 2, 1e-12);
     ridge_model_free(run.model);
 }
 
