@@ -437,9 +437,14 @@ static void print_turns(const struct bound_request *request, ridge_output *outpu
     if (swept_count != 1 || request->element_count != 1 || request->work_count != 1 ||
         request->chip_count == 0)
         return;
-    for (i = 1; i < request->row_count; i++)
-        if (request->rows[i].chip == request->rows[i - 1].chip)
-            print_turns_between(request, swept, &request->rows[i - 1], &request->rows[i], output);
+    for (i = 1; i < request->row_count; i++) {
+        const struct bound_row *const row = &request->rows[i], *const last = row - 1;
+        const bool is_falling = row->values[swept] < last->values[swept];
+
+        if (row->chip == last->chip)
+            print_turns_between(request, swept, is_falling ? row : last, is_falling ? last : row,
+                                output);
+    }
 }
 
 void bound_print_text(const struct bound_request *request, ridge_output *output)
