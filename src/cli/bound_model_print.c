@@ -62,20 +62,22 @@ static void print_roofs(const struct model_answer *answer, ridge_output *output)
     const ridge_model_step *const step = &answer->step;
     const ridge_peak peak = ridge_peak_of_element(step->element);
     const ridge_peak product = ridge_peak_of_element(step->operands);
-    char bandwidth[TEXT], rate[TEXT], gpus[TEXT];
+    char bandwidth[TEXT], rate[TEXT], gpus[TEXT], line[320];
+    char each[2 * TEXT] = "", other[2 * TEXT] = "";
 
-    ridge_output_text(output, answer->roofs.name[0] != '\0' ? answer->roofs.name : "as given");
     if (step->tensor_parallel > 1)
-        ridge_output_format(output, ", each of %s", count(step->tensor_parallel, gpus));
-    ridge_output_format(output, "%s: %s, %s %s", answer->roofs.is_measured ? ", measured" : "",
-                        number(answer->roofs.dram_bytes_per_s, RIDGE_UNIT_BYTES_PER_S, bandwidth),
-                        number(answer->roofs.flop_per_s[peak], RIDGE_UNIT_FLOP_PER_S, rate),
-                        ridge_peak_name(peak));
+        snprintf(each, sizeof(each), ", each of %s", count(step->tensor_parallel, gpus));
     if (product != peak)
-        ridge_output_format(output, ", %s %s",
-                            number(answer->roofs.flop_per_s[product], RIDGE_UNIT_FLOP_PER_S, rate),
-                            ridge_peak_name(product));
-    ridge_output_text(output, "\n");
+        snprintf(other, sizeof(other), ", %s %s",
+                 number(answer->roofs.flop_per_s[product], RIDGE_UNIT_FLOP_PER_S, rate),
+                 ridge_peak_name(product));
+    snprintf(line, sizeof(line), "%s%s%s: %s, %s %s%s",
+             answer->roofs.name[0] != '\0' ? answer->roofs.name : "as given", each,
+             answer->roofs.is_measured ? ", measured" : "",
+             number(answer->roofs.dram_bytes_per_s, RIDGE_UNIT_BYTES_PER_S, bandwidth),
+             number(answer->roofs.flop_per_s[peak], RIDGE_UNIT_FLOP_PER_S, rate),
+             ridge_peak_name(peak), other);
+    ridge_output_wrap(output, 2, "", line);
 }
 
 /* "Decode, 64 sequences with 8,192 tokens of context:" */
@@ -217,14 +219,15 @@ static void print_parallel(const struct model_answer *answer, ridge_output *outp
 static void print_experts(const struct model_answer *answer, ridge_output *output)
 {
     const ridge_model_facts *const facts = &answer->facts;
-    char touched[TEXT], experts[TEXT];
+    char touched[TEXT], experts[TEXT], line[200];
 
-    if (answer->step.tokens > 1 && facts->touched_experts < 0.995 * (double)facts->experts)
-        ridge_output_format(output,
-                            "Even routing touches %s of %s experts a layer; uneven routing fewer, "
-                            "in less time\n",
-                            number(facts->touched_experts, RIDGE_UNIT_NONE, touched),
-                            count(facts->experts, experts));
+    if (answer->step.tokens <= 1 || !(facts->touched_experts < 0.995 * (double)facts->experts))
+        return;
+    snprintf(line, sizeof(line),
+             "Even routing touches %s of %s experts a layer; uneven routing fewer, in less time",
+             number(facts->touched_experts, RIDGE_UNIT_NONE, touched),
+             count(facts->experts, experts));
+    ridge_output_wrap(output, 2, "", line);
 }
 
 static void print_warnings(const struct model_answer *answer, ridge_output *output)

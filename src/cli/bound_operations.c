@@ -129,7 +129,8 @@ void bound_print_operation(const ridge_operation *operation, ridge_format format
     }
     ridge_table_text(table, "dtype");
     ridge_table_text(table, "bf16");
-    ridge_table_text(table, "of the tensors:" RIDGE_ELEMENT_NAMES);
+    ridge_table_text(table, "type of the tensors");
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
     ridge_table_free(table);
+    ridge_output_wrap(output, 2, "", "dtypes:" RIDGE_ELEMENT_NAMES);
 }

@@ -307,14 +307,14 @@ static size_t make_columns(const struct bound_request *request, bool is_csv, rid
     }
     if (request->work_count > 1)
         add_column(columns, &count, "kernel", "Kernel", RIDGE_UNIT_NONE, true, 0);
-    add_column(columns, &count, "read_bytes", "Read", RIDGE_UNIT_BYTES, false, 2);
-    add_column(columns, &count, "written_bytes", "Written", RIDGE_UNIT_BYTES, false, 3);
-    add_column(columns, &count, "flop_count", "Work", RIDGE_UNIT_FLOP, false, 4);
-    add_column(columns, &count, "flop_per_byte", "FLOP/byte", RIDGE_UNIT_NONE, false, 1);
+    add_column(columns, &count, "read_bytes", "Read", RIDGE_UNIT_BYTES, false, 3);
+    add_column(columns, &count, "written_bytes", "Written", RIDGE_UNIT_BYTES, false, 4);
+    add_column(columns, &count, "flop_count", "Work", RIDGE_UNIT_FLOP, false, 5);
+    add_column(columns, &count, "flop_per_byte", "FLOP/byte", RIDGE_UNIT_NONE, false, 2);
     if (request->chip_count == 0)
         return count;
-    add_column(columns, &count, "ridge_flop_per_byte", "Ridge", RIDGE_UNIT_NONE, false, 5);
-    add_column(columns, &count, "by", "Bound by", RIDGE_UNIT_NONE, true, 0);
+    add_column(columns, &count, "ridge_flop_per_byte", "Ridge", RIDGE_UNIT_NONE, false, 6);
+    add_column(columns, &count, "by", "Bound by", RIDGE_UNIT_NONE, true, 1);
     add_column(columns, &count, "time_s", "Least time", unit, false, 0);
     if (any_measured(request))
         add_column(columns, &count, "measured_time_s", "Measured roofs", unit, false, 0);

@@ -1,0 +1,1 @@
+COLUMNS=80 ridge bound gemm
