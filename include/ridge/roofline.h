@@ -22,18 +22,22 @@ typedef struct ridge_roofline_point {
     double flop_per_s;
     ridge_peak peak;  /* the unit under whose roof it lies */
     bool is_measured; /* by a profile; else the least of an operation */
+    size_t chip;      /* 0: nominal and measured; k: others[k - 1] */
 } ridge_roofline_point;
+
+enum { RIDGE_ROOFLINE_POINTS = 26, RIDGE_ROOFLINE_CHIPS = 3 };
 
 /* All borrowed. Peaks are drawn for the units of the points. */
 typedef struct ridge_roofline {
     const char *title;
     const ridge_roofs *nominal;
-    const ridge_roofs *measured; /* NULL: none */
+    const ridge_roofs *measured; /* NULL: none; of one chip only */
     const ridge_roofline_point *points;
     size_t point_count; /* RIDGE_ROOFLINE_POINTS are drawn at most */
+    /* Of other chips beside nominal: measured is NULL then. */
+    const ridge_roofs *others[RIDGE_ROOFLINE_CHIPS - 1];
+    size_t other_count;
 } ridge_roofline;
-
-enum { RIDGE_ROOFLINE_POINTS = 26 };
 
 void ridge_roofline_write_text(const ridge_roofline *roofline, ridge_output *output);
 void ridge_roofline_write_svg(const ridge_roofline *roofline, ridge_output *output);

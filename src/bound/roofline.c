@@ -22,12 +22,21 @@ double roofline_height(const ridge_roofs *roofs, ridge_peak peak, double flop_pe
 
 bool roofline_has_roof(const struct roofline_frame *frame, size_t set, ridge_peak peak)
 {
-    return set == 0 || frame->roofs[set]->flop_per_s[peak] != frame->roofs[0]->flop_per_s[peak];
+    return set == 0 || frame->has_chips ||
+           frame->roofs[set]->flop_per_s[peak] != frame->roofs[0]->flop_per_s[peak];
+}
+
+const ridge_roofs *roofline_roofs_over(const struct roofline_frame *frame,
+                                       const ridge_roofline_point *point)
+{
+    const size_t last = frame->roofs_count - 1;
+
+    return frame->roofs[frame->has_chips && point->chip < last ? point->chip : last];
 }
 
 double roofline_share(const struct roofline_frame *frame, const ridge_roofline_point *point)
 {
-    const ridge_roofs *const roofs = frame->roofs[frame->roofs_count - 1];
+    const ridge_roofs *const roofs = roofline_roofs_over(frame, point);
 
     return point->flop_per_s / roofline_height(roofs, point->peak, point->flop_per_byte);
 }
@@ -83,6 +92,9 @@ void roofline_frame_of(const ridge_roofline *roofline, struct roofline_frame *ou
     out->roofs[out->roofs_count++] = roofline->nominal;
     if (roofline->measured != NULL)
         out->roofs[out->roofs_count++] = roofline->measured;
+    out->has_chips = roofline->measured == NULL && roofline->other_count > 0;
+    for (i = 0; out->has_chips && i < roofline->other_count && i + 1 < RIDGE_ROOFLINE_CHIPS; i++)
+        out->roofs[out->roofs_count++] = roofline->others[i];
     for (i = 0; i < out->drawn_count; i++) {
         const ridge_roofline_point *const point = &roofline->points[i];
 
@@ -180,9 +192,12 @@ static void put(struct canvas *canvas, int column, int row, char letter, bool ov
         canvas->cells[row][column] = letter;
 }
 
-static void draw_roof(struct canvas *canvas, const ridge_roofs *roofs, ridge_peak peak,
-                      bool is_measured)
+/* Slope and peak of each set of roofs. */
+static const char roof_letters[RIDGE_ROOFLINE_CHIPS][2] = {{'/', '-'}, {':', '.'}, {'\'', '='}};
+
+static void draw_roof(struct canvas *canvas, size_t set, ridge_peak peak)
 {
+    const ridge_roofs *const roofs = canvas->frame->roofs[set];
     int column;
 
     for (column = 0; column < canvas->columns; column++) {
@@ -191,8 +206,7 @@ static void draw_roof(struct canvas *canvas, const ridge_roofs *roofs, ridge_pea
         const bool is_slope = !(roofs->dram_bytes_per_s * x > roofs->flop_per_s[peak]);
 
         if (height > 0)
-            put(canvas, column, row_of(canvas, height),
-                is_measured ? (is_slope ? ':' : '.') : (is_slope ? '/' : '-'), false);
+            put(canvas, column, row_of(canvas, height), roof_letters[set][is_slope ? 0 : 1], false);
     }
 }
 
@@ -286,14 +300,15 @@ static void print_points(const ridge_roofline *roofline, const struct roofline_f
 /* "/ - NVIDIA H200: 4.800 TB/s, bf16 tensor 989.4 TFLOP/s" */
 static void print_roofs(const struct roofline_frame *frame, ridge_output *output)
 {
-    char line[400], number[32];
+    char line[400], number[32], letters[8];
     size_t used, i, k;
 
     for (k = 0; k < frame->roofs_count; k++) {
         const ridge_roofs *const roofs = frame->roofs[k];
 
         used = (size_t)snprintf(
-            line, sizeof(line), "%s: %s", k == 0 ? roofs->name : "measured",
+            line, sizeof(line), "%s%s: %s", k == 0 || frame->has_chips ? roofs->name : "measured",
+            frame->has_chips && roofs->is_measured ? ", measured" : "",
             ridge_number_text(roofs->dram_bytes_per_s, RIDGE_UNIT_BYTES_PER_S, number, 32));
         for (i = 0; i < frame->peak_count && used < sizeof(line); i++)
             if (roofline_has_roof(frame, k, frame->peaks[i]))
@@ -301,7 +316,8 @@ static void print_roofs(const struct roofline_frame *frame, ridge_output *output
                                          ridge_peak_name(frame->peaks[i]),
                                          ridge_number_text(roofs->flop_per_s[frame->peaks[i]],
                                                            RIDGE_UNIT_FLOP_PER_S, number, 32));
-        ridge_output_wrap(output, 4, k == 0 ? "/ - " : ": . ", line);
+        snprintf(letters, sizeof(letters), "%c %c ", roof_letters[k][0], roof_letters[k][1]);
+        ridge_output_wrap(output, 4, letters, line);
     }
 }
 
@@ -323,10 +339,10 @@ void ridge_roofline_write_text(const ridge_roofline *roofline, ridge_output *out
     }
     for (k = 0; k < frame.roofs_count; k++)
         for (i = 0; i < frame.peak_count; i++)
-            draw_roof(&canvas, frame.roofs[k], frame.peaks[i], k > 0);
+            draw_roof(&canvas, k, frame.peaks[i]);
     if (frame.peak_count == 0)
         for (k = 0; k < frame.roofs_count; k++)
-            draw_roof(&canvas, frame.roofs[k], RIDGE_PEAK_NONE, k > 0);
+            draw_roof(&canvas, k, RIDGE_PEAK_NONE);
     draw_points(&canvas, roofline);
     print_canvas(&canvas, output);
     print_roofs(&frame, output);

@@ -12,7 +12,8 @@ struct roofline_frame {
     int y_low, y_high; /* decades of FLOP/s */
     ridge_peak peaks[RIDGE_PEAK_COUNT];
     size_t peak_count;
-    const ridge_roofs *roofs[2]; /* measured last */
+    const ridge_roofs *roofs[RIDGE_ROOFLINE_CHIPS]; /* measured last, or a set for each chip */
+    bool has_chips;                                 /* several */
     size_t roofs_count;
     size_t drawn_count; /* points: the first so many */
 };
@@ -23,6 +24,9 @@ double roofline_height(const ridge_roofs *roofs, ridge_peak peak, double flop_pe
 /* Whether the roof of a unit is one of its own in this set: what was not measured is as in the first
  * set, and drawn once. */
 bool roofline_has_roof(const struct roofline_frame *frame, size_t set, ridge_peak peak);
+/* The roofs that a point is held against. */
+const ridge_roofs *roofline_roofs_over(const struct roofline_frame *frame,
+                                       const ridge_roofline_point *point);
 /* False for a point that a logarithmic plane does not have. */
 bool roofline_has_place(const ridge_roofline_point *point);
 /* "100 TFLOP/s" for 14, "0.1" for -1. */

@@ -24,6 +24,7 @@ enum {
 static const char style[] =
     ".roof { stroke: var(--blue); stroke-width: 2; fill: none; }\n"
     ".roof-measured { stroke: var(--orange); stroke-width: 2; stroke-dasharray: 6 4; }\n"
+    ".roof-third { stroke: var(--green); stroke-width: 2; stroke-dasharray: 2 4; }\n"
     ".roof-label, .letter { paint-order: stroke; stroke: var(--paper);\n"
     "  stroke-width: 4px; stroke-linejoin: round; }\n"
     ".roof-label { fill: var(--blue); }\n"
@@ -31,6 +32,10 @@ static const char style[] =
     ".measured { fill: var(--red); stroke: var(--paper); stroke-width: 1.5; }\n"
     ".least { fill: var(--paper); stroke: var(--green); stroke-width: 2; }\n"
     ".letter { font-weight: 600; }\n.head { font-weight: 600; fill: var(--dim); }\n";
+
+/* Of each set of roofs. */
+static const char *const roof_classes[RIDGE_ROOFLINE_CHIPS] = {"roof", "roof-measured",
+                                                               "roof-third"};
 
 struct drawing {
     ridge_output *output;
@@ -84,9 +89,10 @@ static void draw_axes(const struct drawing *drawing)
 /* -- roofs ------------------------------------------------------------------------------------- */
 
 /* The slope, from the left or lower edge to the highest ridge. */
-static void draw_slope(const struct drawing *drawing, const ridge_roofs *roofs, bool is_measured)
+static void draw_slope(const struct drawing *drawing, size_t set)
 {
     const struct roofline_frame *const frame = &drawing->frame;
+    const ridge_roofs *const roofs = frame->roofs[set];
     const double bytes_per_s = roofs->dram_bytes_per_s;
     const double from = fmax(pow(10, frame->x_low), pow(10, frame->y_low) / bytes_per_s);
     double to = 0;
@@ -99,15 +105,15 @@ static void draw_slope(const struct drawing *drawing, const ridge_roofs *roofs, 
     to = fmin(to, fmin(pow(10, frame->x_high), pow(10, frame->y_high) / bytes_per_s));
     if (!(bytes_per_s > 0) || !(from < to))
         return;
-    ridge_svg_line(drawing->output, is_measured ? "roof-measured" : "roof", x_of(drawing, from),
+    ridge_svg_line(drawing->output, roof_classes[set], x_of(drawing, from),
                    y_of(drawing, from * bytes_per_s), x_of(drawing, to),
                    y_of(drawing, to * bytes_per_s));
 }
 
 /* The flat roof of a unit, from its ridge to the right. */
-static void draw_peak(const struct drawing *drawing, const ridge_roofs *roofs, ridge_peak peak,
-                      bool is_measured)
+static void draw_peak(const struct drawing *drawing, size_t set, ridge_peak peak)
 {
+    const ridge_roofs *const roofs = drawing->frame.roofs[set];
     const double flop_per_s = roofs->flop_per_s[peak];
     const double ridge = flop_per_s / roofs->dram_bytes_per_s;
     const double low = pow(10, drawing->frame.x_low), high = pow(10, drawing->frame.x_high);
@@ -116,10 +122,9 @@ static void draw_peak(const struct drawing *drawing, const ridge_roofs *roofs, r
 
     if (!(flop_per_s > 0) || !(from < high))
         return;
-    ridge_svg_line(drawing->output, is_measured ? "roof-measured" : "roof", x_of(drawing, from), y,
-                   PLANE_RIGHT, y);
+    ridge_svg_line(drawing->output, roof_classes[set], x_of(drawing, from), y, PLANE_RIGHT, y);
     /* The key has the numbers; of several roofs the unit says which is which. */
-    if (drawing->frame.peak_count > 1 && !is_measured)
+    if (drawing->frame.peak_count > 1 && (set == 0 || drawing->frame.has_chips))
         ridge_svg_text(drawing->output, "roof-label", RIDGE_SVG_END, PLANE_RIGHT - 4, y - 6, 0,
                        ridge_peak_name(peak));
 }
@@ -129,13 +134,14 @@ static void draw_key(const struct drawing *drawing, size_t set)
 {
     const struct roofline_frame *const frame = &drawing->frame;
     const ridge_roofs *const roofs = frame->roofs[set];
-    const bool is_measured = set > 0;
-    const double y = KEY_TOP + (double)set * 18;
+    const char *const kind = set > 0 ? "measured" : "nominal";
+    const double y = KEY_TOP + (double)set * (frame->roofs_count > 2 ? 14 : 18);
     char rate[TEXT], text[400];
     size_t used, i;
 
     used = (size_t)snprintf(
-        text, sizeof(text), "%s %s", is_measured ? "measured:" : "nominal:",
+        text, sizeof(text), "%s%s: %s", frame->has_chips ? roofs->name : kind,
+        frame->has_chips && roofs->is_measured ? ", measured" : "",
         ridge_number_text(roofs->dram_bytes_per_s, RIDGE_UNIT_BYTES_PER_S, rate, sizeof(rate)));
     for (i = 0; i < frame->peak_count && used < sizeof(text); i++) {
         if (!roofline_has_roof(frame, set, frame->peaks[i]))
@@ -145,8 +151,7 @@ static void draw_key(const struct drawing *drawing, size_t set)
                                  ridge_number_text(roofs->flop_per_s[frame->peaks[i]],
                                                    RIDGE_UNIT_FLOP_PER_S, rate, sizeof(rate)));
     }
-    ridge_svg_line(drawing->output, is_measured ? "roof-measured" : "roof", PLANE_LEFT, y - 4,
-                   PLANE_LEFT + 32, y - 4);
+    ridge_svg_line(drawing->output, roof_classes[set], PLANE_LEFT, y - 4, PLANE_LEFT + 32, y - 4);
     ridge_svg_text(drawing->output, "key", RIDGE_SVG_START, PLANE_LEFT + 42, y, 0, text);
 }
 
@@ -157,10 +162,10 @@ static void draw_roofs(const struct drawing *drawing)
 
     for (k = 0; k < frame->roofs_count; k++) {
         draw_key(drawing, k);
-        draw_slope(drawing, frame->roofs[k], k > 0);
+        draw_slope(drawing, k);
         for (i = 0; i < frame->peak_count; i++)
             if (roofline_has_roof(frame, k, frame->peaks[i]))
-                draw_peak(drawing, frame->roofs[k], frame->peaks[i], k > 0);
+                draw_peak(drawing, k, frame->peaks[i]);
     }
 }
 
@@ -209,7 +214,7 @@ static void draw_points(const struct drawing *drawing)
             continue;
         x = fmax(PLANE_LEFT, x_of(drawing, point->flop_per_byte));
         y = fmin(PLANE_BOTTOM, y_of(drawing, point->flop_per_s));
-        roof_y = y_of(drawing, roofline_height(frame->roofs[frame->roofs_count - 1], point->peak,
+        roof_y = y_of(drawing, roofline_height(roofline_roofs_over(frame, point), point->peak,
                                                point->flop_per_byte));
         if (point->is_measured && roof_y < y - 6)
             ridge_svg_line(drawing->output, "drop", x, roof_y, x, y);

@@ -364,9 +364,9 @@ static int check_combination(const struct bound_request *request, const struct g
         given->report.path == NULL)
         return cli_usage_error("a roofline needs roofs: --gpu, --bandwidth and --peak, or "
                                "--measured");
-    if ((given->svg != NULL || given->plot) && request->chip_count > 1)
-        return cli_usage_error("a roofline is of one chip, %zu are given: draw each on its own",
-                               request->chip_count);
+    if ((given->svg != NULL || given->plot) && request->chip_count > RIDGE_ROOFLINE_CHIPS)
+        return cli_usage_error("a roofline shows at most %d chips, %zu are given",
+                               RIDGE_ROOFLINE_CHIPS, request->chip_count);
     return given->svg != NULL ? cli_check_target(given->svg, NULL, given->force) : CLI_DONE;
 }
 
@@ -382,7 +382,7 @@ static int print_bounds(struct bound_request *request, const struct given *given
     if (given->plot && out->format != RIDGE_FORMAT_TEXT)
         return cli_usage_error("--plot is text: it does not go with another format");
     if (given->plot || given->svg != NULL) {
-        bound_begin_picture(&request->chips[0], &picture);
+        bound_begin_picture(request->chips, request->chip_count, &picture);
         bound_add_least(request, &picture);
     }
     /* Before the text: what fails is found before anything is said. */

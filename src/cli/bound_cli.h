@@ -104,11 +104,13 @@ struct bound_picture {
     ridge_roofline roofline;
     ridge_roofline_point points[RIDGE_ROOFLINE_POINTS];
     char labels[RIDGE_ROOFLINE_POINTS][64];
+    char title[200];
 };
 
 /* The roofs alone. */
-void bound_begin_picture(const struct bound_chip *chip, struct bound_picture *out);
-/* Adds the least of the first chip's rows, as far as there is room. */
+void bound_begin_picture(const struct bound_chip *chips, size_t chip_count,
+                         struct bound_picture *out);
+/* Adds the least of the rows, as far as there is room. */
 void bound_add_least(const struct bound_request *request, struct bound_picture *picture);
 void bound_plot(const struct bound_picture *picture, ridge_output *output);
 /* Returns 0 or an exit status after a message. */

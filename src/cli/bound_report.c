@@ -359,14 +359,24 @@ static void print_json(const struct context *context, ridge_output *output)
 
 /* -- the roofline ------------------------------------------------------------------------------ */
 
-void bound_begin_picture(const struct bound_chip *chip, struct bound_picture *out)
+void bound_begin_picture(const struct bound_chip *chips, size_t chip_count,
+                         struct bound_picture *out)
 {
+    size_t i;
+
     out->roofline = (ridge_roofline){
-        .title = chip->nominal.name,
-        .nominal = &chip->nominal,
-        .measured = chip->has_measured ? &chip->measured : NULL,
+        .title = out->title,
+        .nominal = chip_count > 1 ? best_roofs(&chips[0]) : &chips[0].nominal,
+        .measured = chip_count == 1 && chips[0].has_measured ? &chips[0].measured : NULL,
         .points = out->points,
     };
+    snprintf(out->title, sizeof(out->title), "%s", chips[0].nominal.name);
+    for (i = 1; i < chip_count && i < RIDGE_ROOFLINE_CHIPS; i++) {
+        const size_t used = strlen(out->title);
+
+        snprintf(out->title + used, sizeof(out->title) - used, ", %s", chips[i].nominal.name);
+        out->roofline.others[out->roofline.other_count++] = best_roofs(&chips[i]);
+    }
 }
 
 void bound_plot(const struct bound_picture *picture, ridge_output *output)
@@ -403,9 +413,11 @@ static void least_point(const struct bound_request *request, const struct bound_
 {
     const struct bound_chip *const chip = &request->chips[row->chip];
     const ridge_bound *const bound = chip->has_measured ? &row->measured : &row->nominal;
+    const size_t chip_count = request->chip_count;
     size_t used, i;
 
-    used = (size_t)snprintf(label, size, "%s", row->work.name);
+    used = (size_t)snprintf(label, size, "%s%s%s", row->work.name, chip_count > 1 ? " " : "",
+                            chip_count > 1 ? chip->id : "");
     for (i = 0; i < request->sweep_count && used < size; i++)
         if (request->sweeps[i].count > 1)
             used +=
@@ -417,6 +429,7 @@ static void least_point(const struct bound_request *request, const struct bound_
     point->label = label;
     point->flop_per_byte = bound->flop_per_byte;
     point->flop_per_s = row->work.flop_count / bound->time_s;
+    point->chip = row->chip;
     point->peak = row->work.peak;
     point->is_measured = false;
 }
@@ -427,8 +440,6 @@ void bound_add_least(const struct bound_request *request, struct bound_picture *
     size_t i;
 
     for (i = 0; i < request->row_count && *count < RIDGE_ROOFLINE_POINTS; i++) {
-        if (request->rows[i].chip != 0) /* the picture is of one chip */
-            break;
         least_point(request, &request->rows[i], &picture->points[*count], picture->labels[*count],
                     sizeof(picture->labels[0]));
         (*count)++;
@@ -441,7 +452,7 @@ static void make_picture(const struct context *context, struct bound_picture *ou
     size_t *const count = &out->roofline.point_count;
     size_t i;
 
-    bound_begin_picture(context->chip, out);
+    bound_begin_picture(context->chip, 1, out);
     for (i = 0; i < context->count && *count < RIDGE_ROOFLINE_POINTS - 1; i++) {
         const struct measured *const kernel = &context->kernels[i];
         ridge_roofline_point *const point = &out->points[*count];
@@ -449,6 +460,7 @@ static void make_picture(const struct context *context, struct bound_picture *ou
         point->label = cli_short_name(kernel->info, out->labels[*count], sizeof(out->labels[0]));
         point->flop_per_byte = kernel->flop_per_byte;
         point->flop_per_s = kernel->flop_per_s;
+        point->chip = 0;
         point->peak = kernel->work.peak;
         point->is_measured = true;
         (*count)++;

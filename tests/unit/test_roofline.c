@@ -37,10 +37,10 @@ static struct frame_case {
 static void frames(void **state)
 {
     const struct frame_case *const test = *state;
-    const ridge_roofline_point point = {"p", test->x, test->y, RIDGE_PEAK_FP32, true};
+    const ridge_roofline_point point = {"p", test->x, test->y, RIDGE_PEAK_FP32, true, 0};
     struct roofline_frame frame;
     ridge_roofs roofs;
-    const ridge_roofline roofline = {"t", &roofs, NULL, &point, 1};
+    const ridge_roofline roofline = {"t", &roofs, NULL, &point, 1, {NULL}, 0};
 
     simple_roofs(&roofs, "chip", test->bytes_per_s, test->peak);
     roofline_frame_of(&roofline, &frame);
@@ -103,12 +103,12 @@ static size_t widest_line(const char *text)
 static void draws_points_and_roofs(void **state)
 {
     const ridge_roofline_point points[] = {
-        {"kernel<float>", 1, 5e10, RIDGE_PEAK_FP32, true},
-        {"copy", 0, 0, RIDGE_PEAK_NONE, false},
-        {"gemm", 100, 1e12, RIDGE_PEAK_FP32, false},
+        {"kernel<float>", 1, 5e10, RIDGE_PEAK_FP32, true, 0},
+        {"copy", 0, 0, RIDGE_PEAK_NONE, false, 0},
+        {"gemm", 100, 1e12, RIDGE_PEAK_FP32, false, 0},
     };
     ridge_roofs nominal, measured;
-    const ridge_roofline roofline = {"chip", &nominal, &measured, points, 3};
+    const ridge_roofline roofline = {"chip", &nominal, &measured, points, 3, {NULL}, 0};
     char *text;
 
     simple_roofs(&nominal, "chip", 1e11, 1e12);
@@ -134,9 +134,9 @@ static void draws_points_and_roofs(void **state)
 /* What was not measured is drawn once. */
 static void unmeasured_peak(void **state)
 {
-    const ridge_roofline_point point = {"p", 1, 5e10, RIDGE_PEAK_FP32, true};
+    const ridge_roofline_point point = {"p", 1, 5e10, RIDGE_PEAK_FP32, true, 0};
     ridge_roofs nominal, measured;
-    const ridge_roofline roofline = {"chip", &nominal, &measured, &point, 1};
+    const ridge_roofline roofline = {"chip", &nominal, &measured, &point, 1, {NULL}, 0};
     char *text;
 
     simple_roofs(&nominal, "chip", 1e11, 1e12);
@@ -158,13 +158,14 @@ static void crowds(void **state)
     static const double odd[] = {0, -1, UNKNOWN, (double)INFINITY, 1e-300, 1e300};
     ridge_roofline_point points[40];
     ridge_roofs roofs;
-    const ridge_roofline roofline = {"chip", &roofs, NULL, points, 40};
+    const ridge_roofline roofline = {"chip", &roofs, NULL, points, 40, {NULL}, 0};
     size_t i;
 
     memset(name, 'n', sizeof(name) - 1);
     for (i = 0; i < 40; i++)
-        points[i] = (ridge_roofline_point){name, i < 30 ? 10 : odd[i % 6],
-                                           i < 30 ? 1e12 : odd[(i + 1) % 6], RIDGE_PEAK_FP32, true};
+        points[i] = (ridge_roofline_point){
+            name, i < 30 ? 10 : odd[i % 6], i < 30 ? 1e12 : odd[(i + 1) % 6], RIDGE_PEAK_FP32, true,
+            0};
     simple_roofs(&roofs, "chip", 1e11, 1e12);
     for (i = 0; i < 2; i++) {
         char *const text = draw(&roofline, i > 0, 80);
@@ -177,7 +178,7 @@ static void crowds(void **state)
     }
     for (i = 0; i < 40; i++)
         points[i] =
-            (ridge_roofline_point){"p", odd[i % 6], odd[(i / 6) % 6], RIDGE_PEAK_FP32, i % 2};
+            (ridge_roofline_point){"p", odd[i % 6], odd[(i / 6) % 6], RIDGE_PEAK_FP32, i % 2, 0};
     free(draw(&roofline, true, 80));
     free(draw(&roofline, false, 10));
     simple_roofs(&roofs, "", UNKNOWN, UNKNOWN);
@@ -188,9 +189,9 @@ static void crowds(void **state)
 
 static void no_memory(void **state)
 {
-    const ridge_roofline_point point = {"p", 1, 5e10, RIDGE_PEAK_FP32, true};
+    const ridge_roofline_point point = {"p", 1, 5e10, RIDGE_PEAK_FP32, true, 0};
     ridge_roofs roofs;
-    const ridge_roofline roofline = {"chip", &roofs, NULL, &point, 1};
+    const ridge_roofline roofline = {"chip", &roofs, NULL, &point, 1, {NULL}, 0};
     size_t nth, svg;
 
     simple_roofs(&roofs, "chip", 1e11, 1e12);
