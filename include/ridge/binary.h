@@ -30,7 +30,7 @@ typedef struct ridge_function {
     size_t code_bytes;   /* with padding */
     int registers_per_thread;
     int static_shared_bytes; /* without the driver's reserve */
-    int local_bytes;         /* stack frame of a thread */
+    int local_bytes;         /* stack frame of a thread; -1 also when it is recursive */
     int barriers;
     int parameter_bytes;
     int max_registers;     /* cap given to the compiler; 255: none */
@@ -45,10 +45,12 @@ typedef struct ridge_function {
     /* Second launch bound, blocks per SM; 0: none. Only the PTX that -lineinfo embeds tells, and
      * without it -1. */
     int min_blocks;
-    int constant_bytes;   /* constant bank 0: the driver's area and the parameters */
-    int mbarriers;        /* in shared memory, as the compiler counted; 0: none */
-    int stack_bytes;      /* local_bytes and what the functions called inside its code add */
-    bool is_recursive;    /* one of them has a frame that stack_bytes does not count */
+    int constant_bytes; /* constant bank 0: the driver's area and the parameters */
+    int mbarriers;      /* in shared memory, as the compiler counted; 0: none */
+    int stack_bytes;    /* local_bytes and what the functions called inside its code add */
+    /* One of them has a frame that stack_bytes does not count. From sm_90 on that shows only where
+     * stack_bytes is 0. */
+    bool is_recursive;
     bool uses_setmaxnreg; /* warps trade registers: registers_per_thread is at launch */
     bool uses_tcgen05;    /* tensor memory of sm_100 */
     bool emulates_atom16; /* 16-bit atomics as a loop of compare and swap */

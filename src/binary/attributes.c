@@ -120,6 +120,22 @@ static void apply_symbol_attribute(ridge_cubin *cubin, const attribute *attr)
     }
 }
 
+static bool has_local_access(const ridge_cubin *cubin, const ridge_function *function)
+{
+    size_t offset;
+    ridge_sass sass;
+
+    for (offset = 0; function->code_bytes - offset >= SASS_BYTES; offset += SASS_BYTES) {
+        sass_decode_fields(function->code + offset, (uint32_t)offset, cubin->sm, &sass);
+        if (sass.cls == RIDGE_SASS_LOCAL)
+            return true;
+    }
+    return false;
+}
+
+/* To sm_89 a helper that calls itself has a frame that the kernel's stack does not count. From
+ * sm_90 on helpers are given the stack of the kernel, and code that uses local memory although that
+ * stack is empty tells. Without a helper it is an access by an address from elsewhere. */
 void cubin_find_recursion(ridge_cubin *cubin)
 {
     size_t i;
@@ -128,7 +144,11 @@ void cubin_find_recursion(ridge_cubin *cubin)
         ridge_function *const function = &cubin->functions[i];
 
         function->is_recursive =
-            function->stack_bytes >= 0 && cubin->helper_frames[i] > function->stack_bytes;
+            (function->stack_bytes >= 0 && cubin->helper_frames[i] > function->stack_bytes) ||
+            (function->stack_bytes == 0 && function->local_bytes == 0 &&
+             cubin->helper_frames[i] >= 0 && has_local_access(cubin, function));
+        if (function->is_recursive)
+            function->local_bytes = -1;
     }
 }
 

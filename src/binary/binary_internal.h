@@ -89,7 +89,7 @@ struct ridge_cubin {
 
     ridge_function *functions; /* by name */
     ridge_slice *attributes;   /* of each function: its .nv.info section */
-    int *helper_frames;        /* of each: largest frame of a helper inside its code */
+    int *helper_frames;        /* of each: largest frame of a helper in its code; -1: none */
     size_t function_count;
 
     ridge_slice symbols;

@@ -301,6 +301,7 @@ static ridge_status collect_functions(ridge_cubin *cubin, ridge_error *err)
     qsort(texts, count, sizeof(*texts), compare_texts);
     for (i = 0; i < count; i++) {
         init_function(&cubin->functions[i], texts[i].name, &cubin->sections[texts[i].index]);
+        cubin->helper_frames[i] = -1;
         cubin->sections[texts[i].index].function = &cubin->functions[i];
     }
     cubin->function_count = count;

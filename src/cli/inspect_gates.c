@@ -110,7 +110,10 @@ static void check_most(struct gates *gates, const struct inspect_row *row, const
         return;
     violation.found = found;
     violation.allowed = (int64_t)allowed;
-    if (found < 0)
+    if (found < 0 && row->is_recursive)
+        violate(gates, &violation, row->name, "%s not known, recursive, allowed %zu", what,
+                allowed);
+    else if (found < 0)
         violate(gates, &violation, row->name, "%s not recorded, allowed %zu", what, allowed);
     else
         violate(gates, &violation, row->name, "%s %" PRId64 ", allowed %zu", what, found, allowed);

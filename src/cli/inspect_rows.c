@@ -237,7 +237,7 @@ static void count_row(struct inspect_census *census, const struct inspect_row *r
     census->kernel_count++;
     census->code_bytes += row->numbers.code_bytes > 0 ? (uint64_t)row->numbers.code_bytes : 0;
     census->spilling_count += inspect_spill_bytes(row) > 0;
-    census->local_count += row->numbers.local_bytes > 0;
+    census->local_count += row->numbers.local_bytes > 0 || row->is_recursive;
     raise_to(&census->most_registers, row->numbers.registers_per_thread);
     raise_to(&census->most_spill_bytes, inspect_spill_bytes(row));
     raise_to(&census->most_shared_bytes, row->numbers.static_shared_bytes);
