@@ -176,8 +176,9 @@ bool inspect_next_census(const struct inspect_rows *rows, size_t *at, struct ins
 int64_t inspect_spill_bytes(const struct inspect_row *row);
 /* Threads of "x, y, z"; 0 when not set. */
 int inspect_product(const int extent[3]);
-/* The rows with machine code as a sorted set; *out is new. Prints what is wrong. */
-int inspect_set_of(const struct inspect_rows *rows, ridge_resource_set **out);
+/* The rows with machine code, of kernels or of device functions as well, as a sorted set; *out is
+ * new. Prints what is wrong. */
+int inspect_set_of(const struct inspect_rows *rows, bool functions, ridge_resource_set **out);
 /* Sets fit and threads; a kernel whose code does not run on the chip of --gpu gets none. */
 void inspect_fit(const struct inspect_request *request, struct inspect_row *row);
 /* "registers, shared"; "" for none. */

@@ -229,7 +229,7 @@ static int read_set(const struct inspect_request *request, size_t index, ridge_r
     one.path_count = 1;
     status = inspect_collect(&one, &rows);
     if (status == CLI_DONE)
-        status = inspect_set_of(&rows, out);
+        status = inspect_set_of(&rows, request->functions, out);
     inspect_rows_release(&rows);
     return status;
 }

@@ -29,19 +29,26 @@ struct violation {
 
 struct gates {
     const struct inspect_request *request;
+    struct inspect_request collected; /* what the rows are of: functions as well */
     struct violation *violations;
     size_t count, capacity;
-    size_t fitted_count;  /* rows whose code runs on the chip of --gpu */
-    size_t unbound_count; /* kernels of which no block is known */
-    bool failed;          /* out of memory */
+    size_t fitted_count;                 /* rows whose code runs on the chip of --gpu */
+    size_t unbound_count;                /* kernels of which no block is known */
+    size_t kernel_count, function_count; /* with machine code, checked */
+    bool failed;                         /* out of memory */
 };
 
-bool inspect_has_gates(const struct inspect_request *request)
+/* False when kernels are only recorded. */
+static bool has_checks(const struct inspect_request *request)
 {
     return request->max_registers != OPTION_UNSET || request->max_spill_bytes != OPTION_UNSET ||
            request->max_local_bytes != OPTION_UNSET || request->min_blocks != OPTION_UNSET ||
-           request->required_count > 0 || request->baseline != NULL ||
-           request->write_baseline != NULL;
+           request->required_count > 0 || request->baseline != NULL;
+}
+
+bool inspect_has_gates(const struct inspect_request *request)
+{
+    return has_checks(request) || request->write_baseline != NULL;
 }
 
 /* Limits and records are of machine code alone: PTX has neither registers nor spills. */
@@ -55,6 +62,30 @@ static bool is_of_code(const struct inspect_request *request)
 
 static void violate(struct gates *gates, const struct violation *violation, const char *name,
                     const char *format, ...) RIDGE_PRINTF(4, 5);
+
+/* Without the number of a clone: "_Z1fi$1" is _Z1fi compiled once more. */
+static bool is_same_name(const char *a, const char *b)
+{
+    const size_t length = strcspn(a, "$");
+
+    return length == strcspn(b, "$") && strncmp(a, b, length) == 0;
+}
+
+/* True when the last row is said already: of a clone, or a copy in another file of an archive. */
+static bool is_repeated(const struct gates *gates)
+{
+    const struct violation *const row = &gates->violations[gates->count];
+    size_t i;
+
+    for (i = gates->count; i > 0 && is_same_name(gates->violations[i - 1].name, row->name); i--) {
+        const struct violation *const other = &gates->violations[i - 1];
+
+        if (other->path == row->path && strcmp(other->gate, row->gate) == 0 &&
+            strcmp(other->arch, row->arch) == 0 && strcmp(other->text, row->text) == 0)
+            return true;
+    }
+    return false;
+}
 
 /* Adds a violation; the name is copied. */
 static void violate(struct gates *gates, const struct violation *violation, const char *name,
@@ -81,10 +112,13 @@ static void violate(struct gates *gates, const struct violation *violation, cons
         gates->failed = true;
         return;
     }
-    gates->count++;
     va_start(arguments, format);
     vsnprintf(row->text, sizeof(row->text), format, arguments);
     va_end(arguments);
+    if (is_repeated(gates))
+        free(row->name);
+    else
+        gates->count++;
 }
 
 /* A violation of a kernel, but for its numbers. */
@@ -148,13 +182,15 @@ static void check_row(struct gates *gates, struct inspect_row *row)
 
     if (row->is_ptx)
         return;
+    gates->kernel_count += row->is_kernel;
+    gates->function_count += !row->is_kernel;
     check_most(gates, row, "max_regs", row->numbers.registers_per_thread, request->max_registers,
                "registers");
     check_most(gates, row, "max_spill_bytes", inspect_spill_bytes(row), request->max_spill_bytes,
                "spill bytes");
     check_most(gates, row, "max_local", row->numbers.local_bytes, request->max_local_bytes,
                "local bytes");
-    if (request->min_blocks == OPTION_UNSET)
+    if (request->min_blocks == OPTION_UNSET || !row->is_kernel)
         return;
     inspect_fit(request, row);
     if (row->is_elsewhere)
@@ -343,14 +379,15 @@ static void write_number(ridge_json *json, const char *key, int64_t value)
         ridge_json_integer(json, key, value);
 }
 
-static void write_violations(ridge_output *output, const struct gates *gates, size_t row_count)
+static void write_violations(ridge_output *output, const struct gates *gates)
 {
     ridge_json *const json = ridge_json_create(output);
     size_t i;
 
     ridge_json_begin_object(json, NULL);
     ridge_json_text(json, "schema", "ridge-inspect-gates/1");
-    ridge_json_count(json, "kernel_count", row_count);
+    ridge_json_count(json, "kernel_count", gates->kernel_count);
+    ridge_json_count(json, "function_count", gates->function_count);
     ridge_json_count(json, "unbound_count", gates->unbound_count);
     ridge_json_begin_array(json, "violations");
     for (i = 0; i < gates->count; i++) {
@@ -371,7 +408,17 @@ static void write_violations(ridge_output *output, const struct gates *gates, si
     ridge_json_free(json);
 }
 
-static void print_violations(ridge_output *output, const struct gates *gates, size_t row_count)
+/* "3 kernels", "3 kernels and 1 device function". */
+static void print_checked(ridge_output *output, const struct gates *gates)
+{
+    ridge_output_format(output, "%zu kernel%s", gates->kernel_count,
+                        gates->kernel_count == 1 ? "" : "s");
+    if (gates->function_count > 0)
+        ridge_output_format(output, " and %zu device function%s", gates->function_count,
+                            gates->function_count == 1 ? "" : "s");
+}
+
+static void print_violations(ridge_output *output, const struct gates *gates, size_t recorded_count)
 {
     const bool many = gates->request->path_count > 1;
     size_t i;
@@ -391,43 +438,58 @@ static void print_violations(ridge_output *output, const struct gates *gates, si
             "%zu kernel%s without a launch bound, so --min-blocks cannot be told: give "
             "--occupancy BLOCK[,SMEM]\n",
             gates->unbound_count, gates->unbound_count == 1 ? "" : "s");
-    else if (gates->count == 0)
-        ridge_output_format(output, "%zu kernel%s, no violation\n", row_count,
-                            row_count == 1 ? "" : "s");
+    else if (gates->count == 0 && has_checks(gates->request)) {
+        print_checked(output, gates);
+        ridge_output_format(output, ", no violation\n");
+    }
+    if (gates->count > 0 && gates->request->baseline != NULL)
+        ridge_output_format(output, "To accept what changed: --write-baseline %s --force\n",
+                            gates->request->baseline);
     if (gates->request->write_baseline != NULL)
-        ridge_output_format(output, "%zu kernel%s recorded in %s\n", row_count,
-                            row_count == 1 ? "" : "s", gates->request->write_baseline);
+        ridge_output_format(output, "%zu kernel%s recorded in %s\n", recorded_count,
+                            recorded_count == 1 ? "" : "s", gates->request->write_baseline);
 }
 
-static int print_gates(const struct gates *gates, size_t row_count)
+static int print_gates(const struct gates *gates, size_t recorded_count)
 {
     ridge_output *const output = cli_open(&gates->request->out);
 
     if (gates->request->out.format == RIDGE_FORMAT_JSON)
-        write_violations(output, gates, row_count);
+        write_violations(output, gates);
     else
-        print_violations(output, gates, row_count);
+        print_violations(output, gates, recorded_count);
     return cli_close(output, gates->count > 0 || gates->unbound_count > 0 ? CLI_NO : CLI_DONE);
 }
 
 /* -- the work ---------------------------------------------------------------------------------- */
 
+static bool has_code(const struct inspect_rows *rows)
+{
+    size_t i;
+
+    for (i = 0; i < rows->count; i++)
+        if (!rows->rows[i].is_ptx)
+            return true;
+    return false;
+}
+
 static int check_all(struct gates *gates, const struct inspect_rows *rows)
 {
     const struct inspect_request *const request = gates->request;
     ridge_resource_set *now = NULL;
-    size_t row_count;
-    int status = inspect_set_of(rows, &now);
+    size_t recorded_count;
+    /* Of functions only on request: they come and go with inlining. */
+    int status = inspect_set_of(rows, request->functions, &now);
 
     if (status != CLI_DONE)
         return status;
-    row_count = ridge_resource_set_count(now);
+    recorded_count = ridge_resource_set_count(now);
     if (rows->count == 0 && request->baseline == NULL) {
         cli_message(request->paths[0], "no kernel to check");
         ridge_resource_set_free(now);
         return CLI_NO;
     }
-    if (row_count == 0 && request->baseline == NULL && is_of_code(request)) {
+    if (!has_code(rows) && request->baseline == NULL && is_of_code(request)) {
         cli_message(request->paths[0], "no machine code to check, only PTX");
         ridge_resource_set_free(now);
         return CLI_NO;
@@ -448,15 +510,18 @@ static int check_all(struct gates *gates, const struct inspect_rows *rows)
         cli_message(NULL, "out of memory");
         return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
     }
-    return status == CLI_DONE ? print_gates(gates, row_count) : status;
+    return status == CLI_DONE ? print_gates(gates, recorded_count) : status;
 }
 
 int inspect_gates(const struct inspect_request *request)
 {
-    struct gates gates = {.request = request};
+    struct gates gates = {.request = request, .collected = *request};
     struct inspect_rows rows;
-    int status = inspect_collect(request, &rows);
     size_t i;
+    int status;
+
+    gates.collected.functions = true;
+    status = inspect_collect(&gates.collected, &rows);
 
     /* What could not be read may be what breaks a gate: no answer without it. */
     if (status == CLI_DONE)

@@ -423,14 +423,14 @@ void inspect_rows_release(struct inspect_rows *rows)
     *rows = (struct inspect_rows){0};
 }
 
-int inspect_set_of(const struct inspect_rows *rows, ridge_resource_set **out)
+int inspect_set_of(const struct inspect_rows *rows, bool functions, ridge_resource_set **out)
 {
     ridge_error err;
     ridge_status status = ridge_resource_set_create(out, &err);
     size_t i;
 
     for (i = 0; i < rows->count && status == RIDGE_OK; i++)
-        if (!rows->rows[i].is_ptx)
+        if (!rows->rows[i].is_ptx && (functions || rows->rows[i].is_kernel))
             status = ridge_resource_set_add(*out, &rows->rows[i].numbers, &err);
     if (status != RIDGE_OK) {
         ridge_resource_set_free(*out);
