@@ -110,12 +110,14 @@ static bool check_modes(const struct inspect_request *request)
     const struct {
         bool is_set;
         const char *name;
+        bool has_markdown;
     } modes[] = {
-        {request->mix, "--mix"},     {request->sass, "--sass"},
-        {request->lines, "--lines"}, {request->cover_count > 0, "--cover"},
-        {request->diff, "--diff"},   {has_gates, "a gate or baseline"},
+        {request->mix, "--mix", false},     {request->sass, "--sass", false},
+        {request->lines, "--lines", false}, {request->cover_count > 0, "--cover", true},
+        {request->diff, "--diff", true},    {has_gates, "a gate or baseline", true},
     };
     const char *first = NULL;
+    bool has_markdown = true;
     size_t i;
 
     for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
@@ -126,14 +128,15 @@ static bool check_modes(const struct inspect_request *request)
             return false;
         }
         first = modes[i].name;
+        has_markdown = modes[i].has_markdown;
     }
     if (first != NULL && request->occupancy && !has_gates) {
         cli_usage_error("--occupancy and --gpu do not go with %s", first);
         return false;
     }
-    if (first != NULL &&
-        (request->out.format == RIDGE_FORMAT_CSV || request->out.format == RIDGE_FORMAT_MARKDOWN)) {
-        cli_usage_error("%s prints text or JSON", first);
+    if (first != NULL && (request->out.format == RIDGE_FORMAT_CSV ||
+                          (request->out.format == RIDGE_FORMAT_MARKDOWN && !has_markdown))) {
+        cli_usage_error("%s prints text%s or JSON", first, has_markdown ? ", Markdown" : "");
         return false;
     }
     if (request->cover_jit_fails && request->cover_count == 0) {

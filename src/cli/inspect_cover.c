@@ -177,7 +177,7 @@ static void print_targets(ridge_output *output, const struct cover *cover)
         chosen_text(cover, i, text, sizeof(text));
         ridge_table_text(table, text[0] != '\0' ? text : "-");
     }
-    ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
+    ridge_table_write(table, cover->request->out.format, output, NULL, NULL);
     ridge_table_free(table);
 }
 
@@ -225,10 +225,12 @@ static void print_kernels(ridge_output *output, const struct cover *cover)
                 shown++;
             }
     ridge_output_text(output, "\n");
-    ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
+    ridge_table_write(table, cover->request->out.format, output, NULL, NULL);
     ridge_table_free(table);
     if (shown < cover->kernel_count)
-        ridge_output_format(output, "%zu more: --all, or -k REGEX\n", cover->kernel_count - shown);
+        ridge_output_format(output, "%s%zu more: --all, or -k REGEX\n",
+                            cover->request->out.format == RIDGE_FORMAT_MARKDOWN ? "\n" : "",
+                            cover->kernel_count - shown);
 }
 
 static void print_cover(ridge_output *output, const struct cover *cover, const char *path)

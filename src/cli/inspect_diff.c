@@ -98,6 +98,12 @@ static void append_change(char *text, size_t size, const char *title, int64_t be
     snprintf(text + used, size - used, "%s%s %s -> %s", used > 0 ? ", " : "", title, from, to);
 }
 
+/* What is there, of what was. */
+static const ridge_resources *row_of(const ridge_resource_pair *pair)
+{
+    return pair->after != NULL ? pair->after : pair->before;
+}
+
 /* "registers 40 -> 64, local 0 -> 104" */
 static void change_text(const ridge_resource_pair *pair, char *text, size_t size)
 {
@@ -139,16 +145,46 @@ static void print_counts(ridge_output *output, const size_t counts[FATE_COUNT])
     ridge_output_text(output, column > 0 ? "\n" : "no kernel in either\n");
 }
 
+/* As print_changes() for a pull request. */
+static void print_changes_table(ridge_output *output, const struct change *changes, size_t most)
+{
+    static const ridge_column columns[] = {
+        {"fate", "", RIDGE_UNIT_NONE, true, 0, 0},
+        {"name", "Kernel", RIDGE_UNIT_NONE, true, 0, 0},
+        {"arch", "Arch", RIDGE_UNIT_NONE, true, 0, 0},
+        {"change", "Change", RIDGE_UNIT_NONE, true, 0, 0},
+    };
+    ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    size_t i;
+
+    for (i = 0; i < most; i++) {
+        const ridge_resources *const row = row_of(changes[i].pair);
+        char name[INSPECT_NAME_BYTES];
+        char text[400];
+
+        ridge_table_text(table, fate_names[changes[i].fate]);
+        ridge_table_text(table, inspect_short_name(row->name, name, sizeof(name)));
+        ridge_table_text(table, row->arch);
+        change_text(changes[i].pair, text, sizeof(text));
+        ridge_table_text(table, text);
+    }
+    ridge_table_write(table, RIDGE_FORMAT_MARKDOWN, output, NULL, NULL);
+    ridge_table_free(table);
+}
+
 static void print_changes(ridge_output *output, const struct inspect_request *request,
                           const struct change *changes, size_t count)
 {
+    const bool is_markdown = request->out.format == RIDGE_FORMAT_MARKDOWN;
     const size_t most = request->all || count <= ROWS_OF_A_SCREEN ? count : ROWS_OF_A_SCREEN;
     size_t i;
 
     ridge_output_text(output, most > 0 ? "\n" : "");
-    for (i = 0; i < most; i++) {
+    if (is_markdown && most > 0)
+        print_changes_table(output, changes, most);
+    for (i = 0; i < most && !is_markdown; i++) {
         const ridge_resource_pair *const pair = changes[i].pair;
-        const ridge_resources *const row = pair->after != NULL ? pair->after : pair->before;
+        const ridge_resources *const row = row_of(pair);
         char name[INSPECT_NAME_BYTES];
         char line[INSPECT_NAME_BYTES + 500];
         char text[400];
@@ -161,7 +197,8 @@ static void print_changes(ridge_output *output, const struct inspect_request *re
         ridge_output_wrap(output, 13, fate, line);
     }
     if (most < count)
-        ridge_output_format(output, "%zu more: --all, or -k REGEX\n", count - most);
+        ridge_output_format(output, "%s%zu more: --all, or -k REGEX\n", is_markdown ? "\n" : "",
+                            count - most);
 }
 
 /* -- JSON -------------------------------------------------------------------------------------- */
@@ -200,7 +237,7 @@ static void write_changes(ridge_output *output, const struct inspect_request *re
     ridge_json_begin_array(json, "kernels");
     for (i = 0; i < count; i++) {
         const ridge_resource_pair *const pair = changes[i].pair;
-        const ridge_resources *const row = pair->after != NULL ? pair->after : pair->before;
+        const ridge_resources *const row = row_of(pair);
 
         ridge_json_begin_object(json, NULL);
         ridge_json_text(json, "name", row->name);

@@ -35,6 +35,7 @@ struct gates {
     size_t fitted_count;                 /* rows whose code runs on the chip of --gpu */
     size_t unbound_count;                /* kernels of which no block is known */
     size_t kernel_count, function_count; /* with machine code, checked */
+    bool fell_behind;                    /* the baseline */
     bool failed;                         /* out of memory */
 };
 
@@ -275,6 +276,7 @@ static void report_worse(struct gates *gates, const ridge_resource_pair *pair)
 
     if (worse == 0 || before == NULL)
         return;
+    gates->fell_behind = true;
     snprintf(violation.arch, sizeof(violation.arch), "%s", before->arch);
     if ((worse & RIDGE_WORSE_MISSING) != 0)
         violate(gates, &violation, before->name, "in the baseline, but not here");
@@ -418,7 +420,7 @@ static void print_checked(ridge_output *output, const struct gates *gates)
                             gates->function_count == 1 ? "" : "s");
 }
 
-static void print_violations(ridge_output *output, const struct gates *gates, size_t recorded_count)
+static void print_lines(ridge_output *output, const struct gates *gates)
 {
     const bool many = gates->request->path_count > 1;
     size_t i;
@@ -432,6 +434,42 @@ static void print_violations(ridge_output *output, const struct gates *gates, si
         inspect_short_name(at->name, name, sizeof(name));
         ridge_output_format(output, "%s %s: %s\n", name, at->arch, at->text);
     }
+}
+
+/* The same as Markdown. */
+static void print_table(ridge_output *output, const struct gates *gates)
+{
+    static const ridge_column columns[] = {
+        {"name", "Kernel", RIDGE_UNIT_NONE, true, 0, 0},
+        {"arch", "Arch", RIDGE_UNIT_NONE, true, 0, 0},
+        {"text", "Violation", RIDGE_UNIT_NONE, true, 0, 0},
+        {"file", "File", RIDGE_UNIT_NONE, true, 0, 0},
+    };
+    const bool many = gates->request->path_count > 1;
+    ridge_table *const table = ridge_table_create(columns, many ? 4 : 3);
+    size_t i;
+
+    for (i = 0; i < gates->count; i++) {
+        const struct violation *const at = &gates->violations[i];
+        char name[INSPECT_NAME_BYTES];
+
+        ridge_table_text(table, inspect_short_name(at->name, name, sizeof(name)));
+        ridge_table_text(table, at->arch);
+        ridge_table_text(table, at->text);
+        if (many)
+            ridge_table_text(table, at->path != NULL ? at->path : "-");
+    }
+    ridge_table_write(table, RIDGE_FORMAT_MARKDOWN, output, NULL, NULL);
+    ridge_table_free(table);
+    ridge_output_text(output, "\n");
+}
+
+static void print_violations(ridge_output *output, const struct gates *gates, size_t recorded_count)
+{
+    if (gates->count > 0 && gates->request->out.format == RIDGE_FORMAT_MARKDOWN)
+        print_table(output, gates);
+    else
+        print_lines(output, gates);
     if (gates->unbound_count > 0)
         ridge_output_format(
             output,
@@ -442,7 +480,7 @@ static void print_violations(ridge_output *output, const struct gates *gates, si
         print_checked(output, gates);
         ridge_output_format(output, ", no violation\n");
     }
-    if (gates->count > 0 && gates->request->baseline != NULL)
+    if (gates->fell_behind)
         ridge_output_format(output, "To accept what changed: --write-baseline %s --force\n",
                             gates->request->baseline);
     if (gates->request->write_baseline != NULL)
