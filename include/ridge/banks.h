@@ -188,9 +188,14 @@ typedef struct ridge_bank_tile {
 ridge_status ridge_bank_tile_read(const char *text, ridge_bank_tile *out, ridge_error *err);
 /* The checks of ridge_bank_tile_read() for a tile that was filled otherwise. */
 ridge_status ridge_bank_tile_check(const ridge_bank_tile *tile, ridge_error *err);
-/* "stride 136 (272 B)", "8x8 blocks", "TMA 128B mode, Swizzle<3,4,3>"; 128 bytes are enough.
- * Returns buffer. */
+/* "stride 136 (272 B)", "8x8 blocks", "128B swizzle (TMA, wgmma)"; 128 bytes are enough. Returns
+ * buffer. */
 char *ridge_bank_tile_layout(const ridge_bank_tile *tile, char *buffer, size_t size);
+/* The text that ridge_bank_tile_read() takes: "64x128:bf16:136"; 384 bytes are enough. */
+char *ridge_bank_tile_write(const ridge_bank_tile *tile, char *buffer, size_t size);
+/* The byte address of element (row, col) as an expression that C and ridge_bank_evaluate() take:
+ * "row * 128 + ((col * 2) ^ ((row & 7) * 16))"; 1024 bytes are enough. */
+char *ridge_bank_tile_formula(const ridge_bank_tile *tile, char *buffer, size_t size);
 /* Bytes from the base to the end of the last element. */
 size_t ridge_bank_tile_bytes(const ridge_bank_tile *tile);
 /* The largest power of two, to 16, that all rows' starts are multiples of when no swizzle moves

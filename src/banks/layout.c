@@ -452,24 +452,3 @@ ridge_status ridge_bank_tile_read(const char *text, ridge_bank_tile *out, ridge_
     *out = status == RIDGE_OK ? tile : (ridge_bank_tile){.order = RIDGE_BANK_ROWS};
     return status;
 }
-
-char *ridge_bank_tile_layout(const ridge_bank_tile *tile, char *buffer, size_t size)
-{
-    const int stride = tile->stride_bytes / tile->element_bytes;
-    char swizzle[40] = "";
-    char base[24] = "";
-
-    if (tile->swizzle_bits > 0)
-        snprintf(swizzle, sizeof(swizzle), ", Swizzle<%d,%d,%d>", tile->swizzle_bits,
-                 tile->swizzle_first_bit, tile->swizzle_distance);
-    if (tile->base_bytes > 0)
-        snprintf(base, sizeof(base), ", base %d", tile->base_bytes);
-    if (tile->order == RIDGE_BANK_BLOCKS)
-        snprintf(buffer, size, "8x8 blocks%s%s", swizzle, base);
-    else if (tile->order == RIDGE_BANK_PANELS)
-        snprintf(buffer, size, "TMA %dB mode%s%s", tile->panel_bytes, swizzle, base);
-    else
-        snprintf(buffer, size, "stride %d (%d B)%s%.40s%s%s", stride, tile->stride_bytes,
-                 tile->xor_text[0] != '\0' ? ", xor " : "", tile->xor_text, swizzle, base);
-    return buffer;
-}

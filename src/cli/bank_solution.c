@@ -137,6 +137,35 @@ static void print_table(ridge_output *output, const struct answer *answer)
     ridge_table_free(table);
 }
 
+/* What the numbers of the table are, and how to use its first row. */
+static void print_use(ridge_output *output, const struct answer *answer)
+{
+    const ridge_bank_tile *const tile = &answer->candidates[0].tile;
+    bool has_copy = false, has_other = false;
+    char text[1100], part[1024];
+
+    for (size_t i = 0; i < answer->question.pattern_count; i++) {
+        const ridge_bank_access *const access = &answer->question.patterns[i].access;
+        const bool is_copy = access->op == RIDGE_BANK_CP_ASYNC && access->width_bytes == 16;
+
+        has_copy = has_copy || is_copy;
+        has_other = has_other || !is_copy;
+    }
+    ridge_output_format(output, "\nThe first as a tile: %s\n",
+                        ridge_bank_tile_write(tile, part, sizeof(part)));
+    snprintf(text, sizeof(text), "byte = %s", ridge_bank_tile_formula(tile, part, sizeof(part)));
+    ridge_output_wrap(output, 4, "Its addresses: ", text);
+    ridge_output_text(output, "\n");
+    ridge_output_wrap(output, 4, "",
+                      "Pieces: bytes that stay together and aligned. Address: integer instructions "
+                      "an access needs beyond those of plain rows.");
+    if (has_copy && has_other)
+        ridge_output_wrap(output, 4, "",
+                          "Order: a wavefront of cp.async.16 counts as a quarter of one, as it was "
+                          "measured.");
+    ridge_output_text(output, "\n");
+}
+
 static void print_floor(ridge_output *output, const struct answer *answer, size_t index)
 {
     const ridge_bank_floor *const floor = &answer->solution.floors[index];
@@ -230,11 +259,11 @@ static void print_answer(ridge_output *output, const struct bank_request *reques
     print_given(output, answer);
     ridge_output_text(output, "\n");
     print_legend(output, answer);
-    if (answer->count > 0) {
-        ridge_output_text(output, "\n");
-        print_table(output, answer);
-    }
     ridge_output_text(output, "\n");
+    if (answer->count > 0) {
+        print_table(output, answer);
+        print_use(output, answer);
+    }
     print_both_directions(output, answer);
     print_blocks(output, answer);
     for (size_t i = 0; i < answer->question.pattern_count; i++)

@@ -40,10 +40,12 @@ void bank_tile_json(ridge_json *json, const char *key, const ridge_bank_tile *ti
     static const char *const orders[] = {
         [RIDGE_BANK_ROWS] = "rows", [RIDGE_BANK_BLOCKS] = "blocks", [RIDGE_BANK_PANELS] = "panels"};
     const bool rows = tile->order == RIDGE_BANK_ROWS;
-    char layout[128];
+    char layout[128], text[1024];
 
     ridge_json_begin_object(json, key);
     ridge_json_text(json, "layout", ridge_bank_tile_layout(tile, layout, sizeof(layout)));
+    ridge_json_text(json, "text", ridge_bank_tile_write(tile, text, sizeof(text)));
+    ridge_json_text(json, "address", ridge_bank_tile_formula(tile, text, sizeof(text)));
     ridge_json_integer(json, "rows", tile->rows);
     ridge_json_integer(json, "columns", tile->columns);
     ridge_json_text(json, "element_name", tile->element_name);

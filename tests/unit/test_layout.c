@@ -119,7 +119,7 @@ static void says_layout(void **state)
     static const char *const texts[][2] = {
         {"64x128:bf16:136", "stride 136 (272 B)"},
         {"64x128:bf16:8x8", "8x8 blocks"},
-        {"64x128:bf16:swizzle=128B", "TMA 128B mode, Swizzle<3,4,3>"},
+        {"64x128:bf16:swizzle=128B", "128B swizzle (TMA, wgmma)"},
         {"64x64:bf16:cute=3,3,3:base=128", "stride 64 (128 B), Swizzle<3,4,3>, base 128"},
         {"64x64:bf16:xor=row%8*16", "stride 64 (128 B), xor row%8*16"},
     };
@@ -130,6 +130,51 @@ static void says_layout(void **state)
         const ridge_bank_tile tile = tile_of(texts[i][0]);
 
         assert_string_equal(ridge_bank_tile_layout(&tile, buffer, sizeof(buffer)), texts[i][1]);
+    }
+}
+
+/* The text reads back as the same tile, and the formula gives the address of each element. */
+static const char *const written[][2] = {
+    {"64x128:bf16", "row * 256 + col * 2"},
+    {"64x128:bf16:136", "row * 272 + col * 2"},
+    {"64x128:int8", "row * 128 + col"},
+    {"8x64:fp32:base=1024", "1024 + row * 256 + col * 4"},
+    {"64x128:bf16:8x8", "row / 8 * 2048 + col / 8 * 128 + row % 8 * 16 + col % 8 * 2"},
+    {"16x128:bf16:8x8:swizzle=2,4,3", NULL},
+    {"64x64:bf16:swizzle=128B", "row * 128 + ((col * 2) ^ ((row & 7) * 16))"},
+    {"64x128:bf16:swizzle=128B",
+     "col / 64 * 8192 + row * 128 + ((col * 2 & 127) ^ ((row & 7) * 16))"},
+    {"64x32:bf16:swizzle=64B", "row * 64 + ((col * 2) ^ ((row / 2 & 3) * 16))"},
+    {"24x32:2B:swizzle=32B:base=256",
+     "256 + col / 16 * 768 + row * 32 + ((col * 2 & 31) ^ ((row / 4 & 1) * 16))"},
+    {"64x64:bf16:swizzle=3,4,3", "row * 128 + ((col * 2) ^ ((row & 7) * 16))"},
+    {"64x64:bf16:swizzle=2,5,2", "row * 128 + ((col * 2) ^ ((row & 3) * 32))"},
+    {"16x48:bf16:swizzle=2,4,3", "((row * 96 + col * 2) ^ ((row * 96 + col * 2) >> 3 & 0x30))"},
+    {"16x64:bf16:swizzle=5,1,6", NULL},
+    {"9x64:bf16:72:swizzle=1,4,4:base=4", NULL},
+    {"9x64:bf16:base=128:xor=row%8*16", "128 + row * 128 + ((col * 2) ^ (row%8*16))"},
+};
+
+static void writes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
+        const ridge_bank_tile tile = tile_of(written[i][0]);
+        char text[384], formula[1024];
+
+        assert_string_equal(ridge_bank_tile_write(&tile, text, sizeof(text)), written[i][0]);
+        ridge_bank_tile_formula(&tile, formula, sizeof(formula));
+        if (written[i][1] != NULL)
+            assert_string_equal(formula, written[i][1]);
+        for (int row = 0; row < tile.rows; row++)
+            for (int column = 0; column < tile.columns; column++) {
+                const ridge_bank_variable variables[] = {{"row", row}, {"col", column}};
+                int64_t value;
+
+                assert_int_equal(ridge_bank_evaluate(formula, variables, 2, &value, 1, NULL),
+                                 RIDGE_OK);
+                assert_int_equal(value, address_of(&tile, row, column));
+            }
     }
 }
 
@@ -207,6 +252,7 @@ int main(void)
     }
     CASES_ADD_ROWS(&list, rejects, bads);
     cases_add(&list, "says its layout", says_layout, NULL);
+    cases_add(&list, "writes a tile and its address", writes, NULL);
     cases_add(&list, "xor stays in its row", xor_stays_in_its_row, NULL);
     return cases_run(&list, "layout");
 }
