@@ -36,6 +36,20 @@ ridge_status banks_step(const ridge_bank_access *access, const ridge_bank_tile *
                         ridge_error *err);
 /* Adds a step to a result; *most starts at -1 and keeps the excess of the worst step. */
 void banks_add_step(ridge_bank_result *result, int step, const ridge_bank_count *count, int *most);
+/* The elements of all steps of a pattern. */
+typedef struct banks_steps {
+    ridge_bank_elements *elements;
+    int count;
+} banks_steps;
+
+/* Runs patterns on layouts of tiles of one shape; NULL: out of memory. */
+typedef struct banks_runner banks_runner;
+banks_runner *banks_runner_create(const ridge_bank_tile *tile);
+void banks_runner_free(banks_runner *runner);
+/* All steps of a pattern; ends early when the wavefronts pass the limit. */
+ridge_status banks_run_steps(banks_runner *runner, const ridge_bank_tile *tile,
+                             const ridge_bank_pattern *pattern, const banks_steps *steps,
+                             int64_t limit, ridge_bank_result *out, ridge_error *err);
 /* Fails for a pattern of which no step has an active lane: that it is free of conflicts is no
  * answer. */
 ridge_status banks_fail_idle(const ridge_bank_pattern *pattern, ridge_error *err);

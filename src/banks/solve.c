@@ -21,45 +21,17 @@ enum {
     MOST_BITS = 5,
 };
 
-struct steps {
-    ridge_bank_elements *elements;
-    int count;
-};
-
 struct search {
     const ridge_bank_question *question;
     int align_bytes;
-    struct steps steps[RIDGE_BANKS_MOST_PATTERNS];
+    banks_runner *runner;
+    banks_steps steps[RIDGE_BANKS_MOST_PATTERNS];
     ridge_bank_candidate kept[RIDGE_BANK_KIND_COUNT][RIDGE_BANKS_KIND_MOST];
     int kept_count[RIDGE_BANK_KIND_COUNT];
     ridge_bank_solution solution;
 };
 
 /* -- one layout -------------------------------------------------------------------------------- */
-
-/* All steps of a pattern; ends early when the wavefronts pass the limit. */
-static ridge_status run_steps(const ridge_bank_tile *tile, const ridge_bank_pattern *pattern,
-                              const struct steps *steps, int64_t limit, ridge_bank_result *out,
-                              ridge_error *err)
-{
-    int most = -1;
-
-    *out = (ridge_bank_result){.steps = steps->count};
-    for (int step = 0; step < steps->count && out->wavefronts <= limit; step++) {
-        const ridge_bank_elements *const elements = &steps->elements[step];
-        uint32_t address_bytes[LANES];
-        ridge_bank_count count;
-        ridge_status status =
-            ridge_bank_tile_addresses(tile, pattern, elements, address_bytes, err);
-
-        if (status == RIDGE_OK)
-            status = banks_step(&pattern->access, tile, elements, address_bytes, &count, err);
-        if (status != RIDGE_OK)
-            return status;
-        banks_add_step(out, step, &count, &most);
-    }
-    return RIDGE_OK;
-}
 
 /* Quarters of a wavefront of the data pipe. Measured on an H200: from 4 to 10 wavefronts a
  * cp.async.16 takes 3.3 to 4.4 cycles, one of the pipe takes one each (bench/banks/copy_time.cu). */
@@ -78,8 +50,8 @@ static ridge_status run_patterns(const struct search *search, int64_t limit,
         const int64_t each = cost_of_wavefront(&question->patterns[i].access);
         ridge_bank_result *const result = &candidate->results[i];
         const ridge_status status =
-            run_steps(&candidate->tile, &question->patterns[i], &search->steps[i],
-                      (limit - candidate->cost) / each, result, err);
+            banks_run_steps(search->runner, &candidate->tile, &question->patterns[i],
+                            &search->steps[i], (limit - candidate->cost) / each, result, err);
 
         if (status != RIDGE_OK)
             return status;
@@ -118,7 +90,7 @@ static void watch(struct motion *motion, uint32_t lanes, const uint32_t address[
 }
 
 static int count_address_ops(const ridge_bank_tile *tile, const ridge_bank_pattern *pattern,
-                             const struct steps *steps)
+                             const banks_steps *steps)
 {
     struct motion motion = {.is_uniform = true, .has_same_bits = true};
     ridge_bank_tile plain = *tile;
@@ -403,7 +375,7 @@ static int step_floor(const ridge_bank_tile *tile, const ridge_bank_access *acce
 }
 
 static void bound(const ridge_bank_tile *tile, const ridge_bank_access *access,
-                  const struct steps *steps, int piece_bytes, ridge_bank_floor *out)
+                  const banks_steps *steps, int piece_bytes, ridge_bank_floor *out)
 {
     *out = (ridge_bank_floor){.piece_bytes = piece_bytes, .degree = 1};
     for (int step = 0; step < steps->count; step++) {
@@ -417,8 +389,9 @@ static void bound(const ridge_bank_tile *tile, const ridge_bank_access *access,
 
 /* The shortest row stride in multiples of align_bytes at which the pattern takes no more than that
  * many wavefronts; 0: none. */
-static int find_stride(const ridge_bank_tile *given, const ridge_bank_pattern *pattern,
-                       const struct steps *steps, int align_bytes, int64_t wavefronts)
+static int find_stride(banks_runner *runner, const ridge_bank_tile *given,
+                       const ridge_bank_pattern *pattern, const banks_steps *steps, int align_bytes,
+                       int64_t wavefronts)
 {
     ridge_bank_tile tile = plain_tile(given);
     const int row_bytes = tile.stride_bytes;
@@ -428,7 +401,7 @@ static int find_stride(const ridge_bank_tile *given, const ridge_bank_pattern *p
          tile.stride_bytes < row_bytes + TURN_BYTES + step; tile.stride_bytes += step) {
         ridge_bank_result result;
 
-        if (run_steps(&tile, pattern, steps, wavefronts, &result, NULL) == RIDGE_OK &&
+        if (banks_run_steps(runner, &tile, pattern, steps, wavefronts, &result, NULL) == RIDGE_OK &&
             result.wavefronts <= wavefronts)
             return tile.stride_bytes;
     }
@@ -436,7 +409,7 @@ static int find_stride(const ridge_bank_tile *given, const ridge_bank_pattern *p
 }
 
 static ridge_status find_steps(const ridge_bank_pattern *pattern, const ridge_bank_tile *tile,
-                               struct steps *out, ridge_error *err)
+                               banks_steps *out, ridge_error *err)
 {
     ridge_status status = ridge_bank_pattern_steps(pattern, tile, &out->count, err);
     uint32_t lanes = 0;
@@ -463,15 +436,15 @@ static ridge_status find_steps(const ridge_bank_pattern *pattern, const ridge_ba
 }
 
 /* Whole pieces in the pattern quarter-rows instead. */
-static ridge_status find_quarter_stride(const ridge_bank_tile *tile, int piece_bytes, int *stride,
-                                        ridge_error *err)
+static ridge_status find_quarter_stride(banks_runner *runner, const ridge_bank_tile *tile,
+                                        int piece_bytes, int *stride, ridge_error *err)
 {
     const ridge_bank_pattern pattern = {
         .access = {.op = RIDGE_BANK_LOAD, .width_bytes = piece_bytes},
         .where = "quarter-rows",
         .lanes = RIDGE_BANKS_ALL_LANES,
     };
-    struct steps steps = {.elements = NULL};
+    banks_steps steps = {.elements = NULL};
     ridge_bank_floor least;
     int count;
     ridge_status status = RIDGE_OK;
@@ -482,7 +455,7 @@ static ridge_status find_quarter_stride(const ridge_bank_tile *tile, int piece_b
     status = find_steps(&pattern, tile, &steps, err);
     if (status == RIDGE_OK) {
         bound(tile, &pattern.access, &steps, WORD_BYTES, &least);
-        *stride = find_stride(tile, &pattern, &steps, piece_bytes, least.wavefronts);
+        *stride = find_stride(runner, tile, &pattern, &steps, piece_bytes, least.wavefronts);
     }
     ridge_free(steps.elements);
     return status;
@@ -492,25 +465,28 @@ static ridge_status find_floor(struct search *search, size_t index, ridge_error 
 {
     const ridge_bank_tile *const tile = search->question->tile;
     const ridge_bank_pattern *const pattern = &search->question->patterns[index];
-    const struct steps *const steps = &search->steps[index];
+    const banks_steps *const steps = &search->steps[index];
     ridge_bank_floor *const out = &search->solution.floors[index];
     ridge_bank_floor least; /* with pieces of a word: no floor but the lanes' own */
     int piece = search->align_bytes;
 
     bound(tile, &pattern->access, steps, piece < WORD_BYTES ? WORD_BYTES : piece, out);
-    out->reached_stride_bytes = find_stride(tile, pattern, steps, piece, out->wavefronts);
+    out->reached_stride_bytes =
+        find_stride(search->runner, tile, pattern, steps, piece, out->wavefronts);
     if (out->degree <= 1)
         return RIDGE_OK;
     bound(tile, &pattern->access, steps, WORD_BYTES, &least);
     for (piece = out->piece_bytes / 2;
          piece >= WORD_BYTES && piece >= pattern->access.width_bytes && out->free_stride_bytes == 0;
          piece /= 2) {
-        out->free_stride_bytes = find_stride(tile, pattern, steps, piece, least.wavefronts);
+        out->free_stride_bytes =
+            find_stride(search->runner, tile, pattern, steps, piece, least.wavefronts);
         out->free_piece_bytes = out->free_stride_bytes > 0 ? piece : 0;
     }
     if (pattern->access.width_bytes >= out->piece_bytes)
         return RIDGE_OK;
-    return find_quarter_stride(tile, out->piece_bytes, &out->quarter_stride_bytes, err);
+    return find_quarter_stride(search->runner, tile, out->piece_bytes, &out->quarter_stride_bytes,
+                               err);
 }
 
 /* -- all --------------------------------------------------------------------------------------- */
@@ -573,6 +549,11 @@ ridge_status ridge_banks_solve(const ridge_bank_question *question,
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     search->question = question;
     status = check_question(question, search, err);
+    if (status == RIDGE_OK) {
+        search->runner = banks_runner_create(question->tile);
+        if (search->runner == NULL)
+            status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    }
     for (size_t i = 0; i < question->pattern_count && status == RIDGE_OK; i++)
         status = find_steps(&question->patterns[i], question->tile, &search->steps[i], err);
     if (status == RIDGE_OK) {
@@ -587,6 +568,7 @@ ridge_status ridge_banks_solve(const ridge_bank_question *question,
     }
     for (size_t i = 0; i < RIDGE_BANKS_MOST_PATTERNS; i++)
         ridge_free(search->steps[i].elements);
+    banks_runner_free(search->runner);
     ridge_free(search);
     return status;
 }

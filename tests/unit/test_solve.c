@@ -227,6 +227,33 @@ static void floor_of_equal_copies(void **state)
     assert_int_equal(got.solution.floors[0].wavefronts, 1);
 }
 
+/* The search keeps addresses and counts; a run of one layout finds each anew. */
+static const char *const agreeing[][RIDGE_BANKS_MOST_PATTERNS + 1] = {
+    {"64x96:bf16", "ld.2 lane * 7 % 64, i * 5 % 96 i=200", "st.4 row", "ld.16 quarter-rows"},
+    {"40x72:int8", "ld.1 row", "ld.8 lane, i * 8 i=9 lanes=0x0ff0f00f", "st.1 token-strided"},
+    {"64x64:fp32:base=128", "cp.async.16 row", "ldmatrix.x2.trans", "ld.4 row @1,2"},
+};
+
+static void agrees_with_a_run(void **state)
+{
+    static struct solved got;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(agreeing) / sizeof(agreeing[0]); i++) {
+        solve(&got, agreeing[i][0], &agreeing[i][1]);
+        assert_true(got.count > 1);
+        for (size_t at = 0; at < got.count; at++)
+            for (size_t k = 0; k < got.question.pattern_count; k++) {
+                ridge_bank_result run;
+
+                assert_int_equal(
+                    ridge_bank_pattern_run(&got.patterns[k], &got.candidates[at].tile, &run, NULL),
+                    RIDGE_OK);
+                assert_memory_equal(&run, &got.candidates[at].results[k], sizeof(run));
+            }
+    }
+}
+
 static struct bad {
     const char *name, *tile, *pattern, *message;
     int align;
@@ -287,6 +314,7 @@ int main(void)
     cases_add(&list, "costs occupancy", costs_occupancy, NULL);
     cases_add(&list, "the given layout may trap", given_layout_may_trap, NULL);
     cases_add(&list, "floor of equal copies", floor_of_equal_copies, NULL);
+    cases_add(&list, "agrees with a run", agrees_with_a_run, NULL);
     cases_add(&list, "out of memory", runs_out_of_memory, NULL);
     return cases_run(&list, "solve");
 }
