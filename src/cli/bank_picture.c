@@ -6,7 +6,7 @@
 
 #include "bank_views.h"
 
-enum { MOST_ROWS = 10 };
+enum { MOST_ROWS = 10, MAP_COLUMNS = 4 + 3 * RIDGE_BANKS_COUNT };
 
 static int lowest_lane(uint32_t lanes)
 {
@@ -36,13 +36,15 @@ static void print_cell(ridge_output *output, uint32_t lanes, bool is_late, bool 
         ridge_output_text(output, cell);
 }
 
-static void print_map(ridge_output *output, const ridge_bank_map *map, int rows)
+/* Of some banks. */
+static void print_banks(ridge_output *output, const ridge_bank_map *map, int rows, int first,
+                        int last)
 {
     ridge_output_styled(output, RIDGE_STYLE_DIM, "bank");
-    for (int bank = 0; bank < RIDGE_BANKS_COUNT; bank++) {
+    for (int bank = first; bank <= last; bank++) {
         char text[16];
 
-        snprintf(text, sizeof(text), "%2d%s", bank, bank + 1 < RIDGE_BANKS_COUNT ? " " : "");
+        snprintf(text, sizeof(text), "%2d%s", bank, bank < last ? " " : "");
         ridge_output_styled(output, RIDGE_STYLE_DIM, text);
     }
     ridge_output_text(output, "\n");
@@ -50,10 +52,20 @@ static void print_map(ridge_output *output, const ridge_bank_map *map, int rows)
         const bool is_late = row > 0 && map->phase[row] == map->phase[row - 1];
 
         ridge_output_format(output, "%3d%c", row + 1, is_late ? '!' : ' ');
-        for (int bank = 0; bank < RIDGE_BANKS_COUNT; bank++)
-            print_cell(output, map->lanes[row][bank], is_late, bank + 1 == RIDGE_BANKS_COUNT);
+        for (int bank = first; bank <= last; bank++)
+            print_cell(output, map->lanes[row][bank], is_late, bank == last);
         ridge_output_text(output, "\n");
     }
+}
+
+/* In two halves where the line is too short for all banks. */
+static void print_map(ridge_output *output, const ridge_bank_map *map, int rows)
+{
+    const bool fits = ridge_output_columns(output) >= MAP_COLUMNS;
+    const int banks = fits ? RIDGE_BANKS_COUNT : RIDGE_BANKS_COUNT / 2;
+
+    for (int first = 0; first < RIDGE_BANKS_COUNT; first += banks)
+        print_banks(output, map, rows, first, first + banks - 1);
 }
 
 /* The worst step of an access. */

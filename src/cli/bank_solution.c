@@ -100,13 +100,13 @@ static void print_table(ridge_output *output, const struct answer *answer)
     size_t column_count = 0;
     ridge_table *table;
 
-    columns[column_count++] = (ridge_column){"layout", "Layout", RIDGE_UNIT_NONE, true, 20, 0};
+    columns[column_count++] = (ridge_column){"layout", "Layout", RIDGE_UNIT_NONE, true, 0, 0};
     columns[column_count++] = (ridge_column){"excess", "Conflicts", RIDGE_UNIT_COUNT, false, 0, 0};
     for (size_t i = 0; i < pattern_count; i++)
         columns[column_count++] = (ridge_column){letters[i], letters[i], RIDGE_UNIT_COUNT,
                                                  false,      0,          (unsigned char)(i + 1)};
     columns[column_count++] =
-        (ridge_column){"lost_bytes", "Lost bytes", RIDGE_UNIT_COUNT, false, 0, 0};
+        (ridge_column){"lost_bytes", "Lost bytes", RIDGE_UNIT_COUNT, false, 0, 9};
     if (has_occupancy(answer))
         columns[column_count++] =
             (ridge_column){"blocks_per_sm", "Blocks/SM", RIDGE_UNIT_COUNT, false, 0, 0};

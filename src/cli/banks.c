@@ -212,8 +212,8 @@ static const ridge_column access_columns[] = {
     {"wavefronts", "Wavefronts", RIDGE_UNIT_COUNT, false, 0, 0},
     {"ideal", "Ideal", RIDGE_UNIT_COUNT, false, 0, 0},
     {"steps", "Tile: instructions", RIDGE_UNIT_COUNT, false, 0, 1},
-    {"total", "wavefronts", RIDGE_UNIT_COUNT, false, 0, 1},
-    {"excess", "lost", RIDGE_UNIT_COUNT, false, 0, 2},
+    {"total", "wavefronts", RIDGE_UNIT_COUNT, false, 0, 2},
+    {"excess", "lost", RIDGE_UNIT_COUNT, false, 0, 3},
 };
 
 static void add_row(ridge_table *table, const struct row *row)
