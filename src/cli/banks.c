@@ -430,8 +430,10 @@ int cmd_banks(int argc, char **argv)
         return status;
     status = check_numbers(&request);
     if (status == CLI_DONE && request.report != NULL)
-        status = argc == 1 ? bank_show_report(&request, &out)
-                           : cli_usage_error("--from-report takes no tile, got '%s'", argv[1]);
+        status = argc > 1 ? cli_usage_error("--from-report takes no tile, got '%s'", argv[1])
+                 : solve  ? cli_usage_error("--solve needs a tile and its accesses: a report does "
+                                             "not hold them")
+                          : bank_show_report(&request, &out);
     else if (status == CLI_DONE && (request.pc != NULL || request.line != NULL))
         status = cli_usage_error("--pc and --line need --from-report FILE");
     else if (status == CLI_DONE) {

@@ -18,6 +18,22 @@ static const char *const sort_names[] = {"name", "cost", NULL};
 
 /* -- values of options ------------------------------------------------------------------------- */
 
+/* Says which there are; false. */
+static bool unknown_capability(const char *option, const char *name)
+{
+    char list[256] = "";
+    size_t i;
+
+    for (i = 0; i < ridge_arch_count(); i++) {
+        const size_t used = strlen(list);
+
+        snprintf(list + used, sizeof(list) - used, "%s%d.%d", used > 0 ? ", " : "",
+                 ridge_arch_at(i)->major, ridge_arch_at(i)->minor);
+    }
+    cli_usage_error("%s '%s' is no known compute capability: %s", option, name, list);
+    return false;
+}
+
 /* "8.0", "sm_90a", "h200" to a compute capability. */
 static bool parse_target(const char *option, const char *name, struct inspect_target *target)
 {
@@ -29,9 +45,9 @@ static bool parse_target(const char *option, const char *name, struct inspect_ta
         return false;
     }
     snprintf(target->name, sizeof(target->name), "%s", name);
-    /* Chips that ridge has no row for can still be asked about: the rules need the number alone. */
     if (ridge_arch_parse(name, &target->compute.major, &target->compute.minor))
-        return true;
+        return ridge_arch_find(target->compute.major, target->compute.minor) != NULL ||
+               unknown_capability(option, name);
     found = cli_find_chip(&gpu) == CLI_DONE;
     if (found) {
         target->compute.major = gpu.chip->arch->major;

@@ -2,15 +2,11 @@
  *
  * ridge inspect as a gate: limits for every kernel, and a baseline that none may fall behind. Each
  * violation is one line; the exit status says whether there was one. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "inspect.h"
 
@@ -326,49 +322,45 @@ static int check_baseline(struct gates *gates, const ridge_resource_set *now)
     return CLI_DONE;
 }
 
-static int cannot_write(const char *path, int number)
+/* The text of a baseline, new. */
+static int make_baseline(const char *path, const ridge_resource_set *now, char **text, size_t *size)
 {
+    FILE *const stream = open_memstream(text, size);
+    ridge_output *output;
+    ridge_status status;
     ridge_error err;
 
-    if (number == EEXIST)
-        ridge_fail(&err, RIDGE_ERR_INVALID_ARGUMENT, "exists already; --force replaces it");
-    else
-        ridge_fail(&err, RIDGE_ERR_IO, "cannot be written: %s", strerror(number));
-    return cli_fail(path, &err);
+    if (stream == NULL) {
+        cli_message(path, "out of memory");
+        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    output = ridge_output_create(stream, 0, false);
+    ridge_baseline_write(now, output);
+    status = ridge_output_close(output, &err);
+    fclose(stream);
+    return status == RIDGE_OK ? CLI_DONE : cli_fail(path, &err);
 }
 
 static int write_baseline(const struct inspect_request *request, const ridge_resource_set *now)
 {
     const char *const path = request->write_baseline;
-    const int descriptor =
-        open(path, O_WRONLY | O_CREAT | (request->force ? O_TRUNC : O_EXCL), 0666);
-    FILE *const stream = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    ridge_output *output;
-    ridge_status status;
-    ridge_error err;
-    long size_bytes;
+    char *text = NULL;
+    size_t size = 0;
+    int status = cli_check_target(path, NULL, request->force);
 
-    if (stream == NULL) {
-        const int number = errno;
-
-        if (descriptor >= 0)
-            close(descriptor);
-        return cannot_write(path, number);
+    if (status == CLI_DONE)
+        status = make_baseline(path, now, &text, &size);
+    if (status == CLI_DONE && size > BASELINE_BYTES_MAX) {
+        cli_message(path,
+                    "not written: it would have %zu bytes, but at most %d are read back: choose "
+                    "kernels with -k",
+                    size, BASELINE_BYTES_MAX);
+        status = CLI_USAGE;
     }
-    output = ridge_output_create(stream, 0, false);
-    ridge_baseline_write(now, output);
-    status = ridge_output_close(output, &err);
-    size_bytes = ftell(stream);
-    if (fclose(stream) != 0 && status == RIDGE_OK)
-        return cannot_write(path, errno);
-    if (status != RIDGE_OK)
-        return cli_fail(path, &err);
-    if (size_bytes > BASELINE_BYTES_MAX) {
-        cli_message(path, "%ld bytes, but at most %d are read back: choose kernels with -k",
-                    size_bytes, BASELINE_BYTES_MAX);
-        return CLI_USAGE;
-    }
-    return CLI_DONE;
+    if (status == CLI_DONE)
+        status = cli_write_file(path, text, size, request->force);
+    free(text);
+    return status;
 }
 
 /* -- printing ---------------------------------------------------------------------------------- */

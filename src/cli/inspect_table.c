@@ -332,6 +332,39 @@ static int print_listing(const struct inspect_listing *listing, int status)
     return cli_close(output, status);
 }
 
+/* The architectures of all rows, "sm_80, sm_90a"; "" for none. */
+static void list_archs(const struct inspect_request *request, char *list, size_t size)
+{
+    struct inspect_rows rows;
+    struct inspect_census sum;
+    size_t at = 0;
+
+    list[0] = '\0';
+    if (inspect_collect(request, &rows) == CLI_DONE)
+        while (inspect_next_census(&rows, &at, &sum)) {
+            const size_t used = strlen(list);
+
+            if (sum.kernel_count > 0)
+                snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", sum.arch);
+        }
+    inspect_rows_release(&rows);
+}
+
+/* No kernel of that name or for that architecture: what there is instead. */
+static void say_none(const struct inspect_request *request)
+{
+    struct inspect_request any = *request;
+    char list[300] = "";
+
+    any.arch = NULL;
+    if (request->arch != NULL)
+        list_archs(&any, list, sizeof(list));
+    cli_message(
+        request->paths[0], "no kernel%s%s%s%s%s%s", request->pattern != NULL ? " matches " : "",
+        request->pattern != NULL ? request->pattern : "", request->arch != NULL ? " for " : "",
+        request->arch != NULL ? request->arch : "", list[0] != '\0' ? ", only for " : "", list);
+}
+
 int inspect_table(const struct inspect_request *request)
 {
     struct inspect_rows rows;
@@ -341,10 +374,7 @@ int inspect_table(const struct inspect_request *request)
 
     if (rows.count == 0) {
         if (status == CLI_DONE && (request->pattern != NULL || request->arch != NULL)) {
-            cli_message(request->paths[0], "no kernel matches %s%s%s",
-                        request->pattern != NULL ? request->pattern : "",
-                        request->pattern != NULL && request->arch != NULL ? " for " : "",
-                        request->arch != NULL ? request->arch : "");
+            say_none(request);
             status = CLI_NO;
         }
         if (status != CLI_DONE || request->pattern != NULL)

@@ -1,0 +1,1 @@
+ridge banks --solve --from-report ../../examples/reports/transpose_conflict.ncu-rep
