@@ -232,6 +232,18 @@ ridge_status inspect_print_sass(ridge_output *output, ridge_json *json,
 ridge_status inspect_print_lines(ridge_output *output, ridge_json *json,
                                  const struct inspect_function *at, ridge_error *err);
 
+/* --mix of many kernels: a line each. */
+struct inspect_mix_row;
+struct inspect_mix_summary {
+    struct inspect_mix_row *rows;
+    size_t count, capacity;
+};
+
+ridge_status inspect_add_mix(struct inspect_mix_summary *summary, const struct inspect_function *at,
+                             ridge_error *err);
+void inspect_print_mix_summary(ridge_output *output, struct inspect_mix_summary *summary);
+void inspect_mix_summary_release(struct inspect_mix_summary *summary);
+
 /* "k.cu:33", with "< 40" where it was inlined into another line of the file, "< main.cu:40" else;
  * "" when there is none. */
 char *inspect_place(const struct inspect_function *at, const ridge_line *line, char *buffer,

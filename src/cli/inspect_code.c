@@ -3,9 +3,12 @@
  * ridge inspect --mix, --sass and --lines: what they share, one function after the other. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "inspect.h"
+
+enum { MOST_IN_FULL = 20 }; /* kernels of --mix; of more a table, unless some are asked for */
 
 struct view {
     const struct inspect_request *request;
@@ -13,6 +16,8 @@ struct view {
     ridge_json *json;
     ridge_helpers helpers; /* of the entry */
     size_t function_count;
+    bool is_brief; /* output is kept until it is known how many kernels there are */
+    struct inspect_mix_summary summary;
 };
 
 /* The line of the function itself that an inlined one was reached from; NULL: not inlined. */
@@ -56,6 +61,8 @@ char *inspect_place(const struct inspect_function *at, const ridge_line *line, c
 static void print_title(const struct view *view, const struct inspect_function *at)
 {
     char name[INSPECT_NAME_BYTES];
+    char rest[400];
+    size_t used;
     size_t in_loops = 0;
     size_t i;
 
@@ -64,15 +71,19 @@ static void print_title(const struct view *view, const struct inspect_function *
     if (view->function_count > 0)
         ridge_output_text(view->output, "\n");
     inspect_short_name(at->function->name, name, sizeof(name));
-    ridge_output_styled(view->output, RIDGE_STYLE_STRONG, name);
-    ridge_output_format(view->output, " %s", at->entry->arch);
+    used = (size_t)snprintf(rest, sizeof(rest), " %s", at->entry->arch);
     if (view->request->path_count > 1)
-        ridge_output_format(view->output, " of %s", at->entry->path);
-    ridge_output_format(view->output, ": %zu instructions, %d registers", at->instruction_count,
-                        at->function->registers_per_thread);
+        used += (size_t)snprintf(rest + used, sizeof(rest) - used, " of %.200s", at->entry->path);
+    used += (size_t)snprintf(rest + used, sizeof(rest) - used, ": %zu instructions, %d registers",
+                             at->instruction_count, at->function->registers_per_thread);
     if (at->loops.count > 0)
-        ridge_output_format(view->output, "; %zu in %zu loop%s", in_loops, at->loops.count,
-                            at->loops.count == 1 ? "" : "s");
+        snprintf(rest + used, sizeof(rest) - used, "; %zu in %zu loop%s", in_loops, at->loops.count,
+                 at->loops.count == 1 ? "" : "s");
+    ridge_output_styled(view->output, RIDGE_STYLE_STRONG, name);
+    /* A line of its own below a name that leaves it no room. */
+    if (strlen(name) + strlen(rest) > (size_t)ridge_output_columns(view->output))
+        ridge_output_text(view->output, "\n ");
+    ridge_output_text(view->output, rest);
     ridge_output_text(view->output, "\n");
 }
 
@@ -136,6 +147,12 @@ static ridge_status meet_kernel(void *context, const struct inspect_entry *entry
     at.padding_count = ridge_sass_padding(function->code, function->code_bytes, at.sm);
     at.instruction_count = function->code_bytes / 16 - at.padding_count;
     status = ridge_loops_find(function->code, function->code_bytes, at.sm, &at.loops, err);
+    if (status == RIDGE_OK && view->is_brief)
+        status = inspect_add_mix(&view->summary, &at, err);
+    if (status == RIDGE_OK && view->is_brief && view->function_count >= MOST_IN_FULL) {
+        view->function_count++;
+        goto out;
+    }
     if (status == RIDGE_OK)
         status = ridge_spills_find(entry->loaded.cubin, function, &at.spills, err);
     if (status != RIDGE_OK)
@@ -167,12 +184,59 @@ static ridge_status meet_entry(void *context, const struct inspect_entry *entry,
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
+static int no_code(const struct inspect_request *request)
+{
+    cli_message(request->paths[0], request->pattern != NULL || request->arch != NULL
+                                       ? "no machine code of that kernel and architecture"
+                                       : "no machine code");
+    return CLI_NO;
+}
+
+/* --mix of everything: in full where that is little, else a table. */
+static int show_brief(struct view *view, const struct inspect_visitor *visitor)
+{
+    const struct cli_output *const out = &view->request->out;
+    const bool colour = out->colour == 0 ? ridge_terminal_colour(stdout) : out->colour == 1;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const stream = open_memstream(&text, &size);
+    ridge_output *output;
+    ridge_error err;
+    int status;
+
+    if (stream == NULL) {
+        cli_message(NULL, "out of memory");
+        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    view->output = ridge_output_create(stream, ridge_terminal_columns(stdout), colour);
+    status = inspect_walk(view->request, visitor);
+    if (ridge_output_close(view->output, &err) != RIDGE_OK)
+        status = cli_fail(NULL, &err);
+    fclose(stream);
+    if (view->function_count == 0 && status == CLI_DONE)
+        status = no_code(view->request);
+    output = cli_open(out);
+    if (view->function_count > MOST_IN_FULL)
+        inspect_print_mix_summary(output, &view->summary);
+    else
+        ridge_output_text(output, text);
+    free(text);
+    inspect_mix_summary_release(&view->summary);
+    ridge_helpers_release(&view->helpers);
+    return cli_close(output, status);
+}
+
 int inspect_code(const struct inspect_request *request)
 {
-    struct view view = {.request = request, .output = cli_open(&request->out)};
+    struct view view = {.request = request};
     const struct inspect_visitor visitor = {&view, NULL, meet_entry, meet_kernel};
     int status;
 
+    view.is_brief = request->mix && !request->all && request->pattern == NULL &&
+                    request->out.format == RIDGE_FORMAT_TEXT;
+    if (view.is_brief)
+        return show_brief(&view, &visitor);
+    view.output = cli_open(&request->out);
     if (request->out.format == RIDGE_FORMAT_JSON)
         view.json = ridge_json_create(view.output);
     ridge_json_begin_object(view.json, NULL);
@@ -186,11 +250,7 @@ int inspect_code(const struct inspect_request *request)
     ridge_json_end_array(view.json);
     ridge_json_end_object(view.json);
     ridge_json_free(view.json);
-    if (status == CLI_DONE && view.function_count == 0) {
-        cli_message(request->paths[0], request->pattern != NULL || request->arch != NULL
-                                           ? "no machine code of that kernel and architecture"
-                                           : "no machine code");
-        status = CLI_NO;
-    }
+    if (status == CLI_DONE && view.function_count == 0)
+        status = no_code(request);
     return cli_close(view.output, status);
 }

@@ -62,6 +62,7 @@ static void print_widths(ridge_output *output, const ridge_mix *whole, const rid
     };
     ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     size_t space, store, width;
+    bool has_loops = false;
 
     for (space = 0; space < RIDGE_MIX_SPACES; space++)
         for (store = 0; store < 2; store++) {
@@ -77,6 +78,7 @@ static void print_widths(ridge_output *output, const ridge_mix *whole, const rid
             snprintf(text, sizeof(text), "%s %s", space_names[space], store ? "store" : "load");
             ridge_table_text(table, text);
             for (width = 0; width < RIDGE_MIX_WIDTHS; width++) {
+                has_loops = has_loops || loop_counts[width] > 0;
                 if (loop_counts[width] > 0)
                     snprintf(text, sizeof(text), "%zu (%zu)", counts[width], loop_counts[width]);
                 else
@@ -87,6 +89,8 @@ static void print_widths(ridge_output *output, const ridge_mix *whole, const rid
     if (ridge_table_row_count(table) > 0) {
         ridge_output_text(output, "\n");
         ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
+        if (has_loops)
+            ridge_output_styled(output, RIDGE_STYLE_DIM, "8 (6): 8 in all, 6 in loops\n");
     }
     ridge_table_free(table);
 }

@@ -1,0 +1,1 @@
+ridge inspect --mix binary/sample_75.cubin.gz binary/sample_90.cubin.gz binary/sample_120.cubin.gz binary/tiny_default.fatbin.gz binary/tiny_rdc.o.gz | head -n 12; ridge inspect --mix binary/sample_90.cubin.gz binary/sample_120.cubin.gz | grep -c Class
