@@ -133,6 +133,8 @@ void ridge_table_text_n(ridge_table *table, const char *text, size_t length);
 void ridge_table_number(ridge_table *table, double value); /* NAN: n/a */
 void ridge_table_count(ridge_table *table, uint64_t value);
 void ridge_table_bool(ridge_table *table, bool value); /* yes or no; in CSV 1 or 0 */
+/* An array of three numbers in JSON, the text elsewhere. */
+void ridge_table_extent(ridge_table *table, const int extent[3], const char *text);
 size_t ridge_table_row_count(const ridge_table *table);
 /* Prints the table. In JSON it is an array of objects under key in json, which must be open
  * inside an object (then output is unused); otherwise json is unused. */

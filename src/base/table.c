@@ -25,6 +25,8 @@ typedef struct cell {
     const char *text; /* in the arena; NULL: n/a */
     double number;
     uint64_t count; /* of a CELL_BOOL 1 or 0 */
+    bool is_extent; /* JSON has an array of three instead of the text */
+    int extent[3];
 } cell;
 
 struct ridge_table {
@@ -117,6 +119,17 @@ void ridge_table_bool(ridge_table *table, bool value)
 
     if (table != NULL)
         add_cell(table, &added);
+}
+
+void ridge_table_extent(ridge_table *table, const int extent[3], const char *text)
+{
+    const size_t last = table != NULL ? table->cell_count : 0;
+
+    ridge_table_text(table, text);
+    if (table == NULL || table->cell_count == last)
+        return;
+    table->cells[last].is_extent = true;
+    memcpy(table->cells[last].extent, extent, sizeof(table->cells[last].extent));
 }
 
 size_t ridge_table_row_count(const ridge_table *table)
@@ -476,6 +489,16 @@ static bool write_csv(const ridge_table *table, ridge_output *output)
 
 /* -- JSON -------------------------------------------------------------------------------------- */
 
+static void write_extent(ridge_json *json, const char *key, const int extent[3])
+{
+    int i;
+
+    ridge_json_begin_array(json, key);
+    for (i = 0; i < 3; i++)
+        ridge_json_integer(json, NULL, extent[i]);
+    ridge_json_end_array(json);
+}
+
 static void write_json(const ridge_table *table, ridge_json *json, const char *key)
 {
     const size_t row_count = ridge_table_row_count(table);
@@ -489,7 +512,9 @@ static void write_json(const ridge_table *table, ridge_json *json, const char *k
             const cell *const shown = cell_at(table, row, column);
             const char *const name = table->columns[column].key;
 
-            if (shown->kind == CELL_TEXT)
+            if (shown->is_extent)
+                write_extent(json, name, shown->extent);
+            else if (shown->kind == CELL_TEXT)
                 ridge_json_text(json, name, shown->text);
             else if (shown->kind == CELL_NUMBER)
                 ridge_json_number(json, name, shown->number);

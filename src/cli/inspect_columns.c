@@ -66,8 +66,6 @@ static void add_kind(ridge_table *table, const struct inspect_listing *listing,
     }
 NUMBER_COLUMN(add_registers, row->numbers.registers_per_thread)
 NUMBER_COLUMN(add_shared, row->numbers.static_shared_bytes)
-NUMBER_COLUMN(add_relocatable, row->is_relocatable)
-NUMBER_COLUMN(add_recursive, row->is_recursive)
 NUMBER_COLUMN(add_spill_stores, row->numbers.spill_store_bytes)
 NUMBER_COLUMN(add_spill_loads, row->numbers.spill_load_bytes)
 NUMBER_COLUMN(add_barriers, row->numbers.barriers)
@@ -75,11 +73,25 @@ NUMBER_COLUMN(add_code, row->numbers.code_bytes)
 NUMBER_COLUMN(add_parameters, row->parameter_bytes)
 NUMBER_COLUMN(add_min_blocks, row->min_blocks)
 NUMBER_COLUMN(add_max_registers, row->max_registers)
-NUMBER_COLUMN(add_max_cluster, row->max_cluster)
-NUMBER_COLUMN(add_max_threads, inspect_product(row->max_threads))
+NUMBER_COLUMN(add_max_cluster, row->max_cluster > 0 ? row->max_cluster : -1)
+NUMBER_COLUMN(add_max_threads, row->max_threads[0] > 0 ? inspect_product(row->max_threads) : -1)
 NUMBER_COLUMN(add_threads, row->threads > 0 ? row->threads : -1)
 NUMBER_COLUMN(add_blocks_per_sm, row->threads > 0 ? row->fit.blocks_per_sm : -1)
 NUMBER_COLUMN(add_warps_per_sm, row->threads > 0 ? row->fit.warps_per_sm : -1)
+
+static void add_relocatable(ridge_table *table, const struct inspect_listing *listing,
+                            const struct inspect_row *row)
+{
+    (void)listing;
+    ridge_table_bool(table, row->is_relocatable);
+}
+
+static void add_recursive(ridge_table *table, const struct inspect_listing *listing,
+                          const struct inspect_row *row)
+{
+    (void)listing;
+    ridge_table_bool(table, row->is_recursive);
+}
 
 /* Of a recursive kernel the frames of all levels are not known. */
 static void add_local(ridge_table *table, const struct inspect_listing *listing,
@@ -138,16 +150,14 @@ static void add_cluster(ridge_table *table, const struct inspect_listing *listin
 {
     char text[80];
 
-    if (row->cluster[0] > 0)
-        extent_text(row->cluster, text, sizeof(text));
-    else if (row->max_cluster > 0)
+    if (row->cluster[0] > 0) {
+        ridge_table_extent(table, row->cluster, extent_text(row->cluster, text, sizeof(text)));
+    } else if (row->max_cluster > 0 && listing->request->out.format != RIDGE_FORMAT_JSON) {
         snprintf(text, sizeof(text), "<=%d", row->max_cluster);
-    else
-        snprintf(text, sizeof(text), "-");
-    ridge_table_text(table, row->cluster[0] > 0 || row->max_cluster > 0 ||
-                                    !inspect_is_for_programs(listing->request)
-                                ? text
-                                : NULL);
+        ridge_table_text(table, text);
+    } else {
+        ridge_table_text(table, inspect_is_for_programs(listing->request) ? NULL : "-");
+    }
 }
 
 static void add_required_block(ridge_table *table, const struct inspect_listing *listing,
@@ -156,8 +166,11 @@ static void add_required_block(ridge_table *table, const struct inspect_listing 
     char text[80];
 
     (void)listing;
-    ridge_table_text(table,
-                     row->is_required ? extent_text(row->max_threads, text, sizeof(text)) : NULL);
+    if (row->is_required)
+        ridge_table_extent(table, row->max_threads,
+                           extent_text(row->max_threads, text, sizeof(text)));
+    else
+        ridge_table_text(table, NULL);
 }
 
 static void add_occupancy(ridge_table *table, const struct inspect_listing *listing,

@@ -90,6 +90,35 @@ static void write_example(ridge_output *output, ridge_format format)
     ridge_table_free(table);
 }
 
+static void writes_types_of_json(void **state)
+{
+    static const ridge_column types[] = {{"is_kernel", "", RIDGE_UNIT_NONE, false, 0, 0},
+                                         {"cluster", "", RIDGE_UNIT_NONE, true, 0, 0}};
+    char *text = NULL;
+    size_t size;
+    FILE *const stream = open_memstream(&text, &size);
+    ridge_output *const output = ridge_output_create(stream, 100, false);
+    ridge_json *const json = ridge_json_create(output);
+    ridge_table *const table = ridge_table_create(types, 2);
+    ridge_error err;
+
+    (void)state;
+    ridge_table_bool(table, true);
+    ridge_table_extent(table, (const int[]){2, 1, 1}, "2");
+    ridge_json_begin_object(json, NULL);
+    ridge_table_write(table, RIDGE_FORMAT_JSON, output, json, "rows");
+    ridge_json_end_object(json);
+    ridge_json_free(json);
+    ridge_table_write(table, RIDGE_FORMAT_CSV, output, NULL, NULL);
+    ridge_table_free(table);
+    assert_int_equal(ridge_output_close(output, &err), RIDGE_OK);
+    fclose(stream);
+    assert_non_null(strstr(text, "\"is_kernel\": true"));
+    assert_non_null(strstr(text, "\"cluster\": [\n        2,\n        1,\n        1\n      ]"));
+    assert_non_null(strstr(text, "is_kernel,cluster\n1,2\n"));
+    free(text);
+}
+
 static void writes(void **state)
 {
     const struct written *const row = *state;
@@ -216,6 +245,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, writes, written);
     cases_add(&list, "never exceeds the width", never_exceeds_the_width, NULL);
+    cases_add(&list, "types of JSON", writes_types_of_json, NULL);
     cases_add(&list, "whole cells", whole_cells, NULL);
     cases_add(&list, "without rows", without_rows, NULL);
     cases_add(&list, "accepts NULL", accepts_null, NULL);

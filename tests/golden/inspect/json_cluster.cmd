@@ -1,0 +1,1 @@
+ridge inspect --json -k pair --arch sm_90 binary/tiny_default.fatbin.gz
