@@ -16,6 +16,8 @@
 enum {
     GAP_COLUMNS = 2,    /* between two columns of text */
     NARROWEST_TEXT = 8, /* not even where the line is still too long */
+    KEPT_HEAD = 7,      /* of a name whose beginning is that of its neighbours */
+    NEIGHBOURS = 20,
 };
 
 typedef enum cell_kind { CELL_TEXT, CELL_NUMBER, CELL_COUNT, CELL_BOOL } cell_kind;
@@ -277,6 +279,64 @@ static void fit(const ridge_table *table, layout *layouts, const ridge_output *o
     narrow(table, layouts, left, true);
 }
 
+/* True when two texts look the same once they are shortened in the middle. */
+static bool is_alike(const char *a, const char *b, size_t width)
+{
+    const size_t a_length = strlen(a), b_length = strlen(b);
+    const size_t head = (width - 2) / 2;
+    const size_t tail = width - 3 - head;
+
+    return a_length > width && b_length > width && strncmp(a, b, head) == 0 &&
+           strcmp(a + a_length - tail, b + b_length - tail) == 0 && strcmp(a, b) != 0;
+}
+
+/* How many bytes a cell shares with those of its neighbours that it would look like; 0: none. */
+static size_t shared_head(const ridge_table *table, size_t row, size_t column, size_t width)
+{
+    const size_t row_count = ridge_table_row_count(table);
+    const char *const text = cell_at(table, row, column)->text;
+    size_t most = 0;
+    size_t other;
+
+    if (text == NULL)
+        return 0;
+    for (other = row > NEIGHBOURS ? row - NEIGHBOURS : 0;
+         other < row_count && other <= row + NEIGHBOURS; other++) {
+        const char *const neighbour = cell_at(table, other, column)->text;
+        size_t same = 0;
+
+        if (neighbour == NULL || !is_alike(text, neighbour, width))
+            continue;
+        while (text[same] != '\0' && text[same] == neighbour[same])
+            same++;
+        most = same > most ? same : most;
+    }
+    return most;
+}
+
+/* Cuts what a name shares with its neighbours, from the last word that is the same on: what is left
+ * is shortened as ever. */
+static void cut_shared_head(ridge_text *shown, size_t shared, ridge_text *scratch)
+{
+    size_t at = shared < shown->length ? shared : shown->length;
+    size_t head = KEPT_HEAD;
+
+    if (shown->length <= KEPT_HEAD)
+        return;
+    while (at > 0 && strchr("_:<, ", shown->data[at - 1]) == NULL)
+        at--;
+    while (((unsigned char)shown->data[head] & 0xc0) == 0x80) /* inside a character */
+        head--;
+    if (at < KEPT_HEAD + 4)
+        return;
+    ridge_text_clear(scratch);
+    ridge_text_add_bytes(scratch, shown->data, head);
+    ridge_text_add(scratch, "...");
+    ridge_text_add_bytes(scratch, shown->data + at, shown->length - at);
+    ridge_text_clear(shown);
+    ridge_text_add_bytes(shown, scratch->data, scratch->length);
+}
+
 static void add_padded(ridge_text *line, const ridge_text *shown, size_t width, bool left,
                        bool whole)
 {
@@ -316,8 +376,7 @@ static bool write_text(const ridge_table *table, ridge_output *output)
     const size_t row_count = ridge_table_row_count(table);
     const bool whole = base_output_is_whole(output);
     layout *const layouts = ridge_calloc(table->column_count, sizeof(*layouts));
-    ridge_text shown;
-    ridge_text line;
+    ridge_text shown, line, scratch;
     size_t row;
     size_t column;
     bool ok;
@@ -326,6 +385,7 @@ static bool write_text(const ridge_table *table, ridge_output *output)
         return false;
     ridge_text_init(&shown);
     ridge_text_init(&line);
+    ridge_text_init(&scratch);
     measure(table, layouts, &shown);
     fit(table, layouts, output);
     for (row = 0; row <= row_count; row++) {
@@ -340,13 +400,18 @@ static bool write_text(const ridge_table *table, ridge_output *output)
                 ridge_text_add(&shown, format->title);
             else
                 show_cell(cell_at(table, row - 1, column), format, &shown);
+            if (row > 0 && !whole && format->is_text &&
+                layouts[column].width < layouts[column].full)
+                cut_shared_head(&shown, shared_head(table, row - 1, column, layouts[column].width),
+                                &scratch);
             if (line.length > 0)
                 ridge_text_add_repeat(&line, " ", GAP_COLUMNS);
             add_padded(&line, &shown, layouts[column].width, format->is_text, whole);
         }
         send_line(output, &line, &shown);
     }
-    ok = !shown.failed && !line.failed;
+    ok = !shown.failed && !line.failed && !scratch.failed;
+    ridge_text_release(&scratch);
     ridge_text_release(&line);
     ridge_text_release(&shown);
     ridge_free(layouts);

@@ -90,6 +90,36 @@ static void write_example(ridge_output *output, ridge_format format)
     ridge_table_free(table);
 }
 
+/* Shortened in the middle, the first two would look the same. */
+static void keeps_what_differs(void **state)
+{
+    static const ridge_column names[] = {{"name", "Kernel", RIDGE_UNIT_NONE, true, 8, 0}};
+    static const char *const rows[] = {
+        "cutlass3x_sm90_tensorop_s64x128x16gemm_f16_128x128_tn_stream_k",
+        "cutlass3x_sm90_tensorop_s64x256x16gemm_f16_128x128_tn_stream_k",
+        "another_kernel_with_a_name_that_is_as_long_as_the_two_above_it",
+    };
+    char *text = NULL;
+    size_t size;
+    FILE *const stream = open_memstream(&text, &size);
+    ridge_output *const output = ridge_output_create(stream, 40, false);
+    ridge_table *const table = ridge_table_create(names, 1);
+    ridge_error err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        ridge_table_text(table, rows[i]);
+    ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
+    ridge_table_free(table);
+    assert_int_equal(ridge_output_close(output, &err), RIDGE_OK);
+    fclose(stream);
+    assert_string_equal(text, "Kernel\n"
+                              "cutlass...s64x128x1...28x128_tn_stream_k\n"
+                              "cutlass...s64x256x1...28x128_tn_stream_k\n"
+                              "another_kernel_with...s_the_two_above_it\n");
+    free(text);
+}
+
 static void writes_types_of_json(void **state)
 {
     static const ridge_column types[] = {{"is_kernel", "", RIDGE_UNIT_NONE, false, 0, 0},
@@ -245,6 +275,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, writes, written);
     cases_add(&list, "never exceeds the width", never_exceeds_the_width, NULL);
+    cases_add(&list, "keeps what differs", keeps_what_differs, NULL);
     cases_add(&list, "types of JSON", writes_types_of_json, NULL);
     cases_add(&list, "whole cells", whole_cells, NULL);
     cases_add(&list, "without rows", without_rows, NULL);
