@@ -303,7 +303,7 @@ static void print_roofs(const struct roofline_frame *frame, ridge_output *output
     char line[400], number[32], letters[8];
     size_t used, i, k;
 
-    for (k = 0; k < frame->roofs_count; k++) {
+    for (k = 0; k < frame->roofs_count && k < RIDGE_ROOFLINE_CHIPS; k++) {
         const ridge_roofs *const roofs = frame->roofs[k];
 
         used = (size_t)snprintf(

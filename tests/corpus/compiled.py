@@ -39,13 +39,21 @@ def ptxas(path):
     return found
 
 
+def number(row, key):
+    """Of a recursive kernel ptxas and cuobjdump print the frame of the kernel alone, 0; ridge says
+    that what it takes is not known."""
+    if key == "local_bytes" and row[key] == "" and row["is_recursive"] == "1":
+        return 0
+    return int(row[key])
+
+
 def check_ptxas(test, name, rows):
     expected = ptxas(os.path.join(FIXTURES, "truth", name + ".ptxas_v.txt"))
     keys = ["registers_per_thread", "barriers", "static_shared_bytes", "local_bytes",
             "spill_store_bytes", "spill_load_bytes"]
     test.equal(name + ": kernels", sorted(rows), sorted(expected))
     for kernel in expected:
-        test.equal("%s %s" % (name, kernel), [int(rows[kernel][key]) for key in keys],
+        test.equal("%s %s" % (name, kernel), [number(rows[kernel], key) for key in keys],
                    expected[kernel])
     return len(expected)
 
@@ -58,7 +66,7 @@ def check_usage(test, name, sm, rows):
             continue
         reserve = RESERVE_BYTES if sm >= RESERVE_SM and int(shared) > 0 else 0
         test.equal("%s %s res-usage" % (name, kernel),
-                   [int(rows[kernel][key]) for key in
+                   [number(rows[kernel], key) for key in
                     ("registers_per_thread", "local_bytes", "static_shared_bytes")],
                    [int(registers), int(stack), int(shared) - reserve])
 
