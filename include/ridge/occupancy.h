@@ -33,8 +33,6 @@ typedef enum ridge_resource {
 const char *ridge_resource_words(ridge_resource resource);
 /* "shared memory", "block slots", ...: one bit of ridge_occupancy.limiters. */
 const char *ridge_limiter_words(ridge_limiter limiter);
-/* How much of a resource a launch uses, 0 when that is not known. */
-int ridge_launch_uses(const ridge_launch *launch, ridge_resource resource);
 
 /* How one resource stands between a launch and more blocks, all others as they are. */
 typedef struct ridge_occupancy_move {

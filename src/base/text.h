@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A growing string. It remembers its first failure (out of memory) and ignores later calls, so
- * that a caller appends ten times and checks once with ridge_text_failed(). */
+ * that a caller appends ten times and checks its failed once. */
 #ifndef RIDGE_BASE_TEXT_H
 #define RIDGE_BASE_TEXT_H
 

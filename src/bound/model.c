@@ -166,8 +166,9 @@ static void add_mlp(const model_config *config, int64_t gpus, int64_t experts,
             (config->has_shared_gate ? hidden : 0));
 }
 
-model_parameters model_parameters_of(const model_config *config, int64_t tensor_parallel,
-                                     int64_t experts)
+/* Of one GPU of tensor_parallel; experts is how many of each MoE layer count. */
+static model_parameters parameters_of(const model_config *config, int64_t tensor_parallel,
+                                      int64_t experts)
 {
     const double hidden = (double)config->hidden;
     const double vocab = ceil((double)config->vocab / (double)tensor_parallel);
@@ -294,9 +295,9 @@ static void fill_facts(const model_config *config, const ridge_model_step *step,
                        ridge_model_facts *facts)
 {
     const int64_t gpus = step->tensor_parallel;
-    const model_parameters all = model_parameters_of(config, 1, config->experts);
-    const model_parameters active = model_parameters_of(config, 1, config->top_k);
-    const model_parameters local = model_parameters_of(config, gpus, config->experts);
+    const model_parameters all = parameters_of(config, 1, config->experts);
+    const model_parameters active = parameters_of(config, 1, config->top_k);
+    const model_parameters local = parameters_of(config, gpus, config->experts);
 
     *facts = (ridge_model_facts){
         .architecture = config->architecture,

@@ -67,10 +67,6 @@ typedef struct model_parameters {
     double others;
 } model_parameters;
 
-/* Of one GPU of tensor_parallel; experts is how many of each MoE layer count. */
-model_parameters model_parameters_of(const model_config *config, int64_t tensor_parallel,
-                                     int64_t experts);
-
 /* Bytes of an element of a quantised matrix with its share of the scales. */
 double model_weight_bytes(ridge_element element);
 

@@ -27,8 +27,6 @@ struct bank_request {
 
 /* "64x128 bf16, stride 136 (272 B)"; 200 bytes are enough. */
 char *bank_tile_text(const ridge_bank_tile *tile, char *buffer, size_t size);
-/* "4-way"; "none" without a conflict. */
-char *bank_degree_text(int degree, char *buffer, size_t size);
 void bank_tile_json(ridge_json *json, const char *key, const ridge_bank_tile *tile);
 void bank_result_json(ridge_json *json, const ridge_bank_pattern *pattern,
                       const ridge_bank_result *result);
@@ -43,7 +41,6 @@ int bank_draw_svg(const struct bank_request *request, const ridge_bank_pattern *
                   const ridge_bank_result *result);
 
 /* The answers; each opens and closes the output and returns the exit status. */
-int bank_show_accesses(const struct bank_request *request, const struct cli_output *out);
 int bank_show_solution(const struct bank_request *request, const struct cli_output *out);
 int bank_show_report(const struct bank_request *request, const struct cli_output *out);
 

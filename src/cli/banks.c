@@ -26,7 +26,8 @@ char *bank_tile_text(const ridge_bank_tile *tile, char *buffer, size_t size)
     return buffer;
 }
 
-char *bank_degree_text(int degree, char *buffer, size_t size)
+/* "4-way"; "none" without a conflict. */
+static char *degree_text(int degree, char *buffer, size_t size)
 {
     if (degree > 1)
         snprintf(buffer, size, "%d-way", degree);
@@ -229,7 +230,7 @@ static void add_row(ridge_table *table, const struct row *row)
             ridge_table_text(table, NULL);
         return;
     }
-    ridge_table_text(table, bank_degree_text(result->worst.degree, text, sizeof(text)));
+    ridge_table_text(table, degree_text(result->worst.degree, text, sizeof(text)));
     ridge_table_count(table, (uint64_t)result->worst.wavefronts);
     ridge_table_count(table, (uint64_t)result->worst.ideal);
     ridge_table_count(table, (uint64_t)result->steps);
@@ -294,7 +295,7 @@ static void write_json(ridge_output *output, const struct bank_request *request,
     ridge_json_free(json);
 }
 
-int bank_show_accesses(const struct bank_request *request, const struct cli_output *out)
+static int show_accesses(const struct bank_request *request, const struct cli_output *out)
 {
     struct row rows[RIDGE_BANKS_MOST_PATTERNS] = {{.is_legal = false}};
     const size_t count = gather_rows(request, rows);
@@ -443,8 +444,7 @@ int cmd_banks(int argc, char **argv)
                          ? cli_usage_error("--svg draws one access, without --solve")
                          : cli_check_target(request.svg, NULL, request.force);
         if (status == CLI_DONE)
-            status =
-                solve ? bank_show_solution(&request, &out) : bank_show_accesses(&request, &out);
+            status = solve ? bank_show_solution(&request, &out) : show_accesses(&request, &out);
     }
     cli_release_chip(&request.gpu);
     return status;

@@ -472,9 +472,7 @@ int cmd_bound(int argc, char **argv)
         OPT_FLAG(0, "plot", &given.plot, "draw the roofline in the terminal"),
         OPT_STRING(0, "svg", &given.svg, "FILE", "draw the roofline into a new file"),
         OPT_FLAG('f', "force", &given.force, "replace FILE of --svg when it exists"),
-        OPT_JSON(&out),
-        OPT_MARKDOWN(&out),
-        OPT_CSV(&out),
+        OPT_TABLE(&out),
         OPT_COMMON(&out),
         OPT_END,
     };

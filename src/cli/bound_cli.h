@@ -76,9 +76,6 @@ const ridge_bound *bound_of_row(const struct bound_request *request, const struc
 void bound_find_turn(const struct bound_request *request, size_t parameter,
                      struct bound_row *before, struct bound_row *after);
 
-/* Whether the rows hold several values of a parameter. */
-bool bound_is_swept(const struct bound_request *request, size_t parameter);
-
 void bound_print_text(const struct bound_request *request, ridge_output *output);
 void bound_print_table(const struct bound_request *request, ridge_format format,
                        ridge_output *output);

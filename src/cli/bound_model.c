@@ -362,9 +362,7 @@ int bound_model(int argc, char **argv)
         OPT_RATES(&request.rates),
         OPT_STRING(0, "measured", &request.measured, "FILE",
                    "roofs measured on the machine instead of the chip's (JSON)"),
-        OPT_JSON(&out),
-        OPT_MARKDOWN(&out),
-        OPT_CSV(&out),
+        OPT_TABLE(&out),
         OPT_COMMON(&out),
         OPT_END,
     };

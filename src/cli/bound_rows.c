@@ -8,16 +8,6 @@
 
 #include "bound_cli.h"
 
-bool bound_is_swept(const struct bound_request *request, size_t parameter)
-{
-    size_t i;
-
-    for (i = 0; i < request->sweep_count; i++)
-        if (request->sweeps[i].parameter == parameter)
-            return request->sweeps[i].count > 1;
-    return false;
-}
-
 static size_t combination_count(const struct bound_request *request)
 {
     size_t count = request->element_count;

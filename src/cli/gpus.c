@@ -355,8 +355,10 @@ int cmd_gpus(int argc, char **argv)
     const ridge_chip *chips[MOST_CHIPS];
     size_t count = 0;
     const struct option options[] = {
-        OPT_GPU_FILE(&gpu), OPT_JSON(&out),   OPT_CSV(&out),
-        OPT_MARKDOWN(&out), OPT_COMMON(&out), OPT_END,
+        OPT_GPU_FILE(&gpu),
+        OPT_TABLE(&out),
+        OPT_COMMON(&out),
+        OPT_END,
     };
     int status;
 

@@ -57,8 +57,9 @@ static bool parse_target(const char *option, const char *name, struct inspect_ta
     return found;
 }
 
-bool inspect_targets(const char *option, const char *text, struct inspect_target *targets,
-                     size_t *count)
+/* "8.0,h200,sm_90a" to targets; prints what is wrong and returns false. */
+static bool read_targets(const char *option, const char *text, struct inspect_target *targets,
+                         size_t *count)
 {
     const char *at = text;
 
@@ -166,10 +167,10 @@ static bool check_modes(const struct inspect_request *request)
 static int prepare(struct inspect_request *request, const struct texts *texts)
 {
     if (texts->cover != NULL &&
-        !inspect_targets("--cover", texts->cover, request->cover, &request->cover_count))
+        !read_targets("--cover", texts->cover, request->cover, &request->cover_count))
         return CLI_USAGE;
-    if (texts->required != NULL && !inspect_targets("--require-arch", texts->required,
-                                                    request->required, &request->required_count))
+    if (texts->required != NULL && !read_targets("--require-arch", texts->required,
+                                                 request->required, &request->required_count))
         return CLI_USAGE;
     if (texts->occupancy != NULL && !parse_occupancy(request, texts->occupancy))
         return CLI_USAGE;
@@ -243,9 +244,7 @@ int cmd_inspect(int argc, char **argv)
         OPT_STRING(0, "write-baseline", &request.write_baseline, "FILE",
                    "record the kernels there"),
         OPT_FLAG('f', "force", &request.force, "replace the file of --write-baseline"),
-        OPT_JSON(&request.out),
-        OPT_MARKDOWN(&request.out),
-        OPT_CSV(&request.out),
+        OPT_TABLE(&request.out),
         OPT_COMMON(&request.out),
         OPT_END,
     };

@@ -98,8 +98,6 @@ bool inspect_wants_name(const struct inspect_request *request, const char *name)
 /* True when --arch takes "sm_90a": sm_90 and 90 take it with or without a letter. */
 bool inspect_wants_arch(const struct inspect_request *request, const char *arch);
 
-char *inspect_arch_text(int sm, ridge_target_suffix suffix, bool is_ptx, char *buffer, size_t size);
-
 /* -- rows -------------------------------------------------------------------------------------- */
 
 /* One kernel for one architecture, kept after its entry has gone. */
@@ -261,9 +259,5 @@ int inspect_cover(const struct inspect_request *request);
 int inspect_diff(const struct inspect_request *request);
 int inspect_gates(const struct inspect_request *request);
 bool inspect_has_gates(const struct inspect_request *request);
-
-/* "8.0,h200,sm_90a" to targets; prints what is wrong and returns false. */
-bool inspect_targets(const char *option, const char *text, struct inspect_target *targets,
-                     size_t *count);
 
 #endif

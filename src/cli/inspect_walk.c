@@ -8,7 +8,7 @@
 
 #include "inspect.h"
 
-char *inspect_arch_text(int sm, ridge_target_suffix suffix, bool is_ptx, char *buffer, size_t size)
+static char *arch_text(int sm, ridge_target_suffix suffix, bool is_ptx, char *buffer, size_t size)
 {
     static const char *const suffixes[] = {
         [RIDGE_TARGET_PLAIN] = "", [RIDGE_TARGET_ARCH] = "a", [RIDGE_TARGET_FAMILY] = "f"};
@@ -94,8 +94,8 @@ static ridge_status visit_entry(const struct inspect_request *request,
     ridge_error load_error;
     ridge_status status;
 
-    inspect_arch_text(entry.entry->sm, entry.entry->suffix, entry.entry->kind == RIDGE_ENTRY_PTX,
-                      entry.arch, sizeof(entry.arch));
+    arch_text(entry.entry->sm, entry.entry->suffix, entry.entry->kind == RIDGE_ENTRY_PTX,
+              entry.arch, sizeof(entry.arch));
     if (!inspect_wants_arch(request, entry.arch))
         return RIDGE_OK;
     status = ridge_image_entry_load(image, index, &entry.loaded, &load_error);

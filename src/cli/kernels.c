@@ -415,9 +415,7 @@ int cmd_kernels(int argc, char **argv)
     const struct option options[] = {
         OPT_FLAG('a', "all", &all, "one row for each launch instead of one for each kernel"),
         OPT_KERNELS(&filter),
-        OPT_JSON(&out),
-        OPT_MARKDOWN(&out),
-        OPT_CSV(&out),
+        OPT_TABLE(&out),
         OPT_COMMON(&out),
         OPT_END,
     };

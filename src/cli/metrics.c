@@ -365,9 +365,7 @@ int cmd_metrics(int argc, char **argv)
         OPT_KERNELS(&filter),
         OPT_FLAG('i', "instances", &request.instances,
                  "also the value of each instance: of an instruction, an opcode, a unit"),
-        OPT_JSON(&out),
-        OPT_MARKDOWN(&out),
-        OPT_CSV(&out),
+        OPT_TABLE(&out),
         OPT_COMMON(&out),
         OPT_END,
     };

@@ -306,9 +306,7 @@ int cmd_occupancy(int argc, char **argv)
                    "SM clock for bytes in flight, instead of the chip's boost"),
         OPT_CHOICE(0, "table", &request.table, "shared|registers|barriers|threads", table_choices,
                    "print the whole staircase over one resource"),
-        OPT_JSON(&out),
-        OPT_CSV(&out),
-        OPT_MARKDOWN(&out),
+        OPT_TABLE(&out),
         OPT_COMMON(&out),
         OPT_END,
     };

@@ -118,6 +118,8 @@ struct option {
     {                                                                                              \
         OPTION_FORMAT, 0, "csv", &(out)->format, NULL, "print CSV", NULL, RIDGE_FORMAT_CSV         \
     }
+/* The three forms of a table besides text. */
+#define OPT_TABLE(out) OPT_JSON(out), OPT_MARKDOWN(out), OPT_CSV(out)
 /* What every command that prints has: --color and --help. */
 #define OPT_COMMON(out)                                                                            \
     OPT_CHOICE(0, "color", &(out)->colour, "auto|always|never", cli_colour_choices,                \

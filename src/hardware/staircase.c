@@ -65,7 +65,8 @@ static int *field(ridge_launch *launch, ridge_resource resource)
     return &launch->threads_per_block;
 }
 
-int ridge_launch_uses(const ridge_launch *launch, ridge_resource resource)
+/* How much of a resource a launch uses, 0 when that is not known. */
+static int launch_uses(const ridge_launch *launch, ridge_resource resource)
 {
     ridge_launch copy = *launch;
 
@@ -153,7 +154,7 @@ ridge_status ridge_occupancy_move_of(const ridge_arch *arch, const ridge_launch 
     status = ridge_occupancy_of(arch, launch, &now, err);
     if (status != RIDGE_OK)
         return status;
-    out->used = ridge_launch_uses(launch, resource);
+    out->used = launch_uses(launch, resource);
     out->limit_blocks = alone(&now, resource);
     out->limits = (now.limiters & resources[resource].limiter) != 0;
     out->others = out->limits ? now.limiters & ~resources[resource].limiter : 0;
@@ -241,7 +242,7 @@ size_t ridge_occupancy_rows(const ridge_arch *arch, const ridge_launch *launch,
                             ridge_resource resource, ridge_occupancy_row *rows, size_t capacity)
 {
     const int most = most_of(arch, resource);
-    const int used = ridge_launch_uses(launch, resource);
+    const int used = launch_uses(launch, resource);
     ridge_occupancy occupancy;
     size_t count = 0;
     int least, end;
