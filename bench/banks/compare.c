@@ -189,9 +189,10 @@ struct measured {
 };
 
 /* The one shared access of a launch; false after saying why there is none. */
-static bool measure(const ridge_kernel *kernel, const struct bank_case *test, struct measured *out)
+static bool measure(const ridge_report_kernel *kernel, const struct bank_case *test,
+                    struct measured *out)
 {
-    const ridge_kernel_info *const info = ridge_kernel_get_info(kernel);
+    const ridge_report_kernel_info *const info = ridge_report_kernel_get_info(kernel);
     ridge_profile *profile;
     ridge_metric metric;
     ridge_error err;
@@ -224,7 +225,8 @@ static bool measure(const ridge_kernel *kernel, const struct bank_case *test, st
     ridge_profile_free(profile);
     out->hardware = NAN;
     if (!(test->access.op == RIDGE_BANK_CP_ASYNC && test->access.width_bytes == 16) &&
-        ridge_kernel_metric(kernel, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", &metric))
+        ridge_report_kernel_metric(kernel, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+                                   &metric))
         out->hardware = metric.value.number - (test->access.op == RIDGE_BANK_CP_ASYNC ? 4 : 1);
     return found == 1;
 }
@@ -322,7 +324,7 @@ static int compare_report(const char *path, FILE *cases, const char *cases_path,
 
         if (!next_case(cases, cases_path, &test, &status)) {
             status = fail(path, "more launches than cases");
-        } else if (!measure(ridge_report_kernel(report, i), &test, &measured)) {
+        } else if (!measure(ridge_report_kernel_at(report, i), &test, &measured)) {
             status = EXIT_INPUT;
         } else {
             print_case(&test, &measured);

@@ -102,12 +102,12 @@ const char *ridge_meaning_line(ridge_meaning meaning);
 
 /* The value of a meaning. False when the report holds none of its names, or only NAN. *metric,
  * when not NULL, receives the (first) name that was used: static, never NULL on success. */
-bool ridge_kernel_meaning(const ridge_kernel *kernel, ridge_meaning meaning, double *value,
-                          const char **metric);
+bool ridge_report_kernel_meaning(const ridge_report_kernel *kernel, ridge_meaning meaning,
+                                 double *value, const char **metric);
 
 /* Warps that wait for a reason, on average, per instruction issued. */
-bool ridge_kernel_stall(const ridge_kernel *kernel, ridge_stall stall, double *ratio,
-                        const char **metric);
+bool ridge_report_kernel_stall(const ridge_report_kernel *kernel, ridge_stall stall, double *ratio,
+                               const char **metric);
 
 #ifdef __cplusplus
 }

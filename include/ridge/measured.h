@@ -24,7 +24,7 @@ typedef struct ridge_measured_work {
 /* Operations come from the profiler's counters of operations (sections SpeedOfLight with roofline
  * charts, ComputeWorkloadAnalysis), else from how often each instruction was executed, where the
  * report holds that and the machine code. RIDGE_ERR_OUT_OF_MEMORY. */
-ridge_status ridge_measured_work_of(const ridge_kernel *kernel, ridge_measured_work *out,
+ridge_status ridge_measured_work_of(const ridge_report_kernel *kernel, ridge_measured_work *out,
                                     ridge_error *err);
 
 #ifdef __cplusplus

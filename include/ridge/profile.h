@@ -89,7 +89,7 @@ typedef struct ridge_profile {
     ridge_instruction total;        /* sums over the rows */
 } ridge_profile;
 
-ridge_status ridge_profile_create(const ridge_kernel *kernel, ridge_profile **out,
+ridge_status ridge_profile_create(const ridge_report_kernel *kernel, ridge_profile **out,
                                   ridge_error *err);
 void ridge_profile_free(ridge_profile *profile);
 

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 typedef struct ridge_report ridge_report;
-typedef struct ridge_kernel ridge_kernel;
+typedef struct ridge_report_kernel ridge_report_kernel;
 
 /* RIDGE_ERR_IO: cannot be read (also a directory or a pipe); RIDGE_ERR_FORMAT: not a report, or
  * no complete block in it. A report that is cut or damaged further on opens with what was intact;
@@ -101,7 +101,7 @@ typedef enum ridge_result_kind {
     RIDGE_RESULT_GRAPH
 } ridge_result_kind;
 
-typedef struct ridge_kernel_info {
+typedef struct ridge_report_kernel_info {
     ridge_result_kind kind;
     size_t index;               /* in the report, in order of execution */
     const char *name;           /* short: "w02_kernel" */
@@ -116,19 +116,21 @@ typedef struct ridge_kernel_info {
     int clocks_locked;  /* by the profiler: 1 yes, 0 no, -1 not recorded */
     size_t metric_count;
     size_t rule_count;
-} ridge_kernel_info;
+} ridge_report_kernel_info;
 
 size_t ridge_report_kernel_count(const ridge_report *report);
 /* NULL when index is out of range. */
-const ridge_kernel *ridge_report_kernel(const ridge_report *report, size_t index);
-const ridge_kernel_info *ridge_kernel_get_info(const ridge_kernel *kernel);
+const ridge_report_kernel *ridge_report_kernel_at(const ridge_report *report, size_t index);
+const ridge_report_kernel_info *ridge_report_kernel_get_info(const ridge_report_kernel *kernel);
 
 /* Metrics in the report's order. False when index is out of range. */
-bool ridge_kernel_metric_at(const ridge_kernel *kernel, size_t index, ridge_metric *out);
+bool ridge_report_kernel_metric_at(const ridge_report_kernel *kernel, size_t index,
+                                   ridge_metric *out);
 /* By name; false when the report does not hold it. */
-bool ridge_kernel_metric(const ridge_kernel *kernel, const char *name, ridge_metric *out);
+bool ridge_report_kernel_metric(const ridge_report_kernel *kernel, const char *name,
+                                ridge_metric *out);
 /* The aggregate as a number. False when absent, without aggregate or a text. */
-bool ridge_kernel_number(const ridge_kernel *kernel, const char *name, double *out);
+bool ridge_report_kernel_number(const ridge_report_kernel *kernel, const char *name, double *out);
 
 /* Instances of a metric, in the report's order. */
 ridge_instances ridge_instances_of(const ridge_metric *metric);
@@ -148,7 +150,7 @@ typedef struct ridge_rule {
 } ridge_rule;
 
 /* Rules of a kernel; false when index is out of range. */
-bool ridge_kernel_rule_at(const ridge_kernel *kernel, size_t index, ridge_rule *out);
+bool ridge_report_kernel_rule_at(const ridge_report_kernel *kernel, size_t index, ridge_rule *out);
 
 /* -- modules: code and sources ------------------------------------------------------------------
  */
@@ -171,9 +173,9 @@ typedef struct ridge_module {
 size_t ridge_report_module_count(const ridge_report *report);
 const ridge_module *ridge_report_module(const ridge_report *report, size_t index);
 /* The module a kernel ran from; NULL: not in the report. */
-const ridge_module *ridge_kernel_module(const ridge_kernel *kernel);
+const ridge_module *ridge_report_kernel_module(const ridge_report_kernel *kernel);
 /* Where the kernel's code was loaded; false when not recorded. */
-bool ridge_kernel_code_address(const ridge_kernel *kernel, uint64_t *address);
+bool ridge_report_kernel_code_address(const ridge_report_kernel *kernel, uint64_t *address);
 /* The imported source of a path; NULL: not in the module. */
 const ridge_source_file *ridge_module_file(const ridge_module *module, const char *path);
 /* Line 1-based; length 0 and NULL when there is no such line. Not NUL-terminated. */

@@ -16,7 +16,7 @@ enum { TURN_BYTES = 128, MOST_STRIDES = TURN_BYTES };
 
 /* The instruction, as the report tells it. */
 struct found {
-    const ridge_kernel_info *info;
+    const ridge_report_kernel_info *info;
     ridge_instruction row;
     ridge_bank_access access;
     double wavefronts, ideal; /* an execution */
@@ -94,7 +94,7 @@ static bool is_wanted(const struct bank_request *request, const ridge_instructio
 
 /* The worst of the wanted instructions of a kernel, if it is worse than *found. */
 static void search_profile(const struct bank_request *request, const ridge_profile *profile,
-                           const ridge_kernel_info *info, struct found *found)
+                           const ridge_report_kernel_info *info, struct found *found)
 {
     double most =
         found->info != NULL ? (found->wavefronts - found->ideal) * (double)found->row.executed : -1;
@@ -346,7 +346,7 @@ static int say_missing(const struct bank_request *request, bool has_counters)
     return cli_status(CLI_NO);
 }
 
-static int show_kernels(const struct bank_request *request, const ridge_kernel **kernels,
+static int show_kernels(const struct bank_request *request, const ridge_report_kernel **kernels,
                         size_t count, const struct cli_output *out)
 {
     struct found found = {.info = NULL};
@@ -365,7 +365,7 @@ static int show_kernels(const struct bank_request *request, const ridge_kernel *
             return cli_fail(request->report, &err);
         }
         has_counters = has_counters || (profile->columns & RIDGE_PROFILE_SHARED) != 0;
-        search_profile(request, profile, ridge_kernel_get_info(kernels[i]), &found);
+        search_profile(request, profile, ridge_report_kernel_get_info(kernels[i]), &found);
         if (found.info != before.info || found.row.pc != before.row.pc) {
             ridge_profile_free(worst);
             worst = profile;
@@ -403,7 +403,7 @@ static int check_place(const struct bank_request *request)
 
 int bank_show_report(const struct bank_request *request, const struct cli_output *out)
 {
-    const ridge_kernel **kernels;
+    const ridge_report_kernel **kernels;
     ridge_report *report;
     size_t count;
     int status = check_place(request);

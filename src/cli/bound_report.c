@@ -14,7 +14,7 @@ enum { TEXT = 32 };
 
 /* A kernel of the report with what it did, and what that means. */
 struct measured {
-    const ridge_kernel_info *info;
+    const ridge_report_kernel_info *info;
     ridge_measured_work work;
     double bytes, flop_count; /* NAN: unknown; flop_count of the unit that did most */
     double flop_per_byte, flop_per_s, bytes_per_s;
@@ -70,7 +70,7 @@ static void derive(const struct context *context, struct measured *out)
                                                             : context->least->nominal.time_s);
 }
 
-static int measure(struct context *context, const ridge_kernel **kernels, size_t count)
+static int measure(struct context *context, const ridge_report_kernel **kernels, size_t count)
 {
     ridge_error err;
     size_t i;
@@ -83,7 +83,7 @@ static int measure(struct context *context, const ridge_kernel **kernels, size_t
     for (i = 0; i < count; i++) {
         struct measured *const out = &context->kernels[i];
 
-        out->info = ridge_kernel_get_info(kernels[i]);
+        out->info = ridge_report_kernel_get_info(kernels[i]);
         if (ridge_measured_work_of(kernels[i], &out->work, &err) != RIDGE_OK)
             return cli_fail(context->path, &err);
         derive(context, out);
@@ -94,7 +94,7 @@ static int measure(struct context *context, const ridge_kernel **kernels, size_t
 
 /* Without --gpu: the chip that the report was made on. Roofs measured on another one do not hold
  * for it. */
-static int chip_of_report(struct bound_request *request, const ridge_kernel_info *info,
+static int chip_of_report(struct bound_request *request, const ridge_report_kernel_info *info,
                           const char *path)
 {
     const ridge_chip *const chip = info->gpu_name != NULL ? ridge_chip_find(info->gpu_name) : NULL;
@@ -552,7 +552,7 @@ int bound_report(const struct bound_report_request *report, struct bound_request
                  const char *svg_path, bool plot, bool force, const struct cli_output *out)
 {
     struct context context = {.request = request, .path = report->path};
-    const ridge_kernel **kernels = NULL;
+    const ridge_report_kernel **kernels = NULL;
     ridge_report *file;
     size_t count = 0;
     int status;
@@ -566,7 +566,7 @@ int bound_report(const struct bound_report_request *report, struct bound_request
         return status;
     status = cli_select_kernels(file, report->path, &report->filter, &kernels, &count);
     if (status == CLI_DONE) {
-        status = chip_of_report(request, ridge_kernel_get_info(kernels[0]), report->path);
+        status = chip_of_report(request, ridge_report_kernel_get_info(kernels[0]), report->path);
         context.chip = request->chip_count > 0 ? &request->chips[0] : NULL;
     }
     if (status == CLI_DONE)

@@ -126,7 +126,7 @@ static bool has_metrics(const ridge_report *report)
     size_t i;
 
     for (i = 0; i < ridge_report_kernel_count(report); i++)
-        if (ridge_kernel_metric_at(ridge_report_kernel(report, i), 0, &metric))
+        if (ridge_report_kernel_metric_at(ridge_report_kernel_at(report, i), 0, &metric))
             return true;
     return false;
 }
@@ -152,7 +152,7 @@ const char *cli_base_name(const char *path)
     return last != NULL ? last + 1 : path;
 }
 
-const char *cli_kernel_name(const ridge_kernel_info *info)
+const char *cli_kernel_name(const ridge_report_kernel_info *info)
 {
     if (info->demangled_name != NULL)
         return info->demangled_name;
@@ -187,7 +187,7 @@ static size_t cast_length(const char *text)
     return strchr("-0123456789", text[length + 2]) != NULL ? length + 2 : 0;
 }
 
-char *cli_short_name(const ridge_kernel_info *info, char *buffer, size_t size)
+char *cli_short_name(const ridge_report_kernel_info *info, char *buffer, size_t size)
 {
     const char *name = cli_kernel_name(info);
     const char *end;
@@ -204,7 +204,7 @@ char *cli_short_name(const ridge_kernel_info *info, char *buffer, size_t size)
     return buffer;
 }
 
-void cli_print_name(ridge_output *output, const ridge_kernel_info *info)
+void cli_print_name(ridge_output *output, const ridge_report_kernel_info *info)
 {
     const char *const name = cli_kernel_name(info);
 
@@ -230,7 +230,7 @@ char *cli_extent(const uint64_t extent[3], char *buffer, size_t size)
 }
 
 /* True when the expression is found in the name, as shown or as short. */
-static bool name_matches(const regex_t *expression, const ridge_kernel_info *info)
+static bool name_matches(const regex_t *expression, const ridge_report_kernel_info *info)
 {
     if (regexec(expression, cli_kernel_name(info), 0, NULL, 0) == 0)
         return true;
@@ -271,10 +271,11 @@ int cli_compile_pattern(const char *pattern, regex_t *expression)
 }
 
 int cli_select_kernels(const ridge_report *report, const char *path,
-                       const struct kernel_filter *filter, const ridge_kernel ***out, size_t *count)
+                       const struct kernel_filter *filter, const ridge_report_kernel ***out,
+                       size_t *count)
 {
     const size_t kernel_count = ridge_report_kernel_count(report);
-    const ridge_kernel **kernels;
+    const ridge_report_kernel **kernels;
     regex_t expression;
     size_t i;
 
@@ -291,11 +292,12 @@ int cli_select_kernels(const ridge_report *report, const char *path,
         return CLI_USAGE;
     kernels = calloc(kernel_count + 1, sizeof(*kernels));
     for (i = 0; kernels != NULL && i < kernel_count; i++) {
-        const ridge_kernel *const kernel = ridge_report_kernel(report, i);
+        const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, i);
 
         if (filter->launch != OPTION_UNSET && filter->launch != i)
             continue;
-        if (filter->pattern != NULL && !name_matches(&expression, ridge_kernel_get_info(kernel)))
+        if (filter->pattern != NULL &&
+            !name_matches(&expression, ridge_report_kernel_get_info(kernel)))
             continue;
         kernels[(*count)++] = kernel;
     }

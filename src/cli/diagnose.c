@@ -29,7 +29,7 @@ struct request {
 struct file_result {
     const char *path;
     ridge_report *report;
-    const ridge_kernel **kernels;
+    const ridge_report_kernel **kernels;
     size_t count;
     double total_ns;
 };
@@ -99,8 +99,10 @@ static bool is_not_found(const char *id, size_t length, void *context)
 
 static int compare_time(const void *left, const void *right)
 {
-    const ridge_kernel_info *const a = ridge_kernel_get_info(*(const ridge_kernel *const *)left);
-    const ridge_kernel_info *const b = ridge_kernel_get_info(*(const ridge_kernel *const *)right);
+    const ridge_report_kernel_info *const a =
+        ridge_report_kernel_get_info(*(const ridge_report_kernel *const *)left);
+    const ridge_report_kernel_info *const b =
+        ridge_report_kernel_get_info(*(const ridge_report_kernel *const *)right);
     const double a_ns = isnan(a->duration_ns) ? -1 : a->duration_ns;
     const double b_ns = isnan(b->duration_ns) ? -1 : b->duration_ns;
 
@@ -134,7 +136,7 @@ static int open_file(const char *path, const struct request *request, struct fil
     }
     qsort(result->kernels, result->count, sizeof(result->kernels[0]), compare_time);
     for (i = 0; i < result->count; i++) {
-        const double duration_ns = ridge_kernel_get_info(result->kernels[i])->duration_ns;
+        const double duration_ns = ridge_report_kernel_get_info(result->kernels[i])->duration_ns;
 
         result->total_ns += isnan(duration_ns) ? 0 : duration_ns;
     }
@@ -148,7 +150,7 @@ static ridge_diagnosis *diagnose(const struct file_result *result, size_t index,
     ridge_diagnosis *diagnosis;
     ridge_error err;
 
-    if (ridge_diagnose(result->report, ridge_kernel_get_info(result->kernels[index])->index,
+    if (ridge_diagnose(result->report, ridge_report_kernel_get_info(result->kernels[index])->index,
                        &request->model, &diagnosis, &err) != RIDGE_OK) {
         outcome->status = cli_fail(result->path, &err);
         return NULL;

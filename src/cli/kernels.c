@@ -14,7 +14,7 @@ static const char usage[] = "ridge kernels [options] FILE";
 
 /* A row: the launches launches[0] to launches[count - 1]. */
 struct group {
-    const ridge_kernel_info **launches; /* in order of duration, those without one last */
+    const ridge_report_kernel_info **launches; /* in order of duration, those without one last */
     size_t count;
     size_t timed_count;  /* launches with a duration */
     double duration_ns;  /* of all together; NAN: none is timed */
@@ -40,7 +40,7 @@ static int compare_u64(const uint64_t *a, const uint64_t *b, size_t count)
 }
 
 /* 0: launches that belong to one row. */
-static int compare_kind(const ridge_kernel_info *a, const ridge_kernel_info *b)
+static int compare_kind(const ridge_report_kernel_info *a, const ridge_report_kernel_info *b)
 {
     int order = compare_text(cli_kernel_name(a), cli_kernel_name(b));
 
@@ -70,8 +70,8 @@ static int compare_duration(double a, double b)
 
 static int by_kind_and_duration(const void *left, const void *right)
 {
-    const ridge_kernel_info *const a = *(const ridge_kernel_info *const *)left;
-    const ridge_kernel_info *const b = *(const ridge_kernel_info *const *)right;
+    const ridge_report_kernel_info *const a = *(const ridge_report_kernel_info *const *)left;
+    const ridge_report_kernel_info *const b = *(const ridge_report_kernel_info *const *)right;
     int order = compare_kind(a, b);
 
     if (order == 0)
@@ -96,7 +96,7 @@ static int by_time(const void *left, const void *right)
 
 /* -- grouping ---------------------------------------------------------------------------------- */
 
-static void fill_group(struct group *group, const ridge_kernel_info **launches, size_t count)
+static void fill_group(struct group *group, const ridge_report_kernel_info **launches, size_t count)
 {
     size_t i;
 
@@ -116,7 +116,7 @@ static void fill_group(struct group *group, const ridge_kernel_info **launches, 
 }
 
 /* Makes groups of sorted launches and returns how many; *total_ns is their time, NAN: none. */
-static size_t make_groups(const ridge_kernel_info **launches, size_t count, bool all,
+static size_t make_groups(const ridge_report_kernel_info **launches, size_t count, bool all,
                           struct group *groups, double *total_ns)
 {
     size_t group_count = 0;
@@ -258,7 +258,7 @@ static void add_gpu(ridge_table *table, const struct group *group)
 
 static void add_capability(ridge_table *table, const struct group *group)
 {
-    const ridge_kernel_info *const info = group->launches[0];
+    const ridge_report_kernel_info *const info = group->launches[0];
     char text[32];
 
     snprintf(text, sizeof(text), "%d.%d", info->cc_major, info->cc_minor);
@@ -316,7 +316,7 @@ static bool is_shown(size_t column, const struct listing *listing)
 
 static void print_heading(ridge_output *output, const struct listing *listing)
 {
-    const ridge_kernel_info *const info = listing->groups[0].launches[0];
+    const ridge_report_kernel_info *const info = listing->groups[0].launches[0];
     char time[32];
 
     ridge_output_format(output, "%zu kernel%s", listing->group_count,
@@ -375,8 +375,8 @@ static int list_kernels(const char *path, const ridge_report *report,
                         const struct kernel_filter *filter, bool all, const struct cli_output *out)
 {
     struct listing listing = {.path = path, .format = out->format};
-    const ridge_kernel_info **launches = NULL;
-    const ridge_kernel **kernels;
+    const ridge_report_kernel_info **launches = NULL;
+    const ridge_report_kernel **kernels;
     size_t i;
     int status = cli_select_kernels(report, path, filter, &kernels, &listing.launch_count);
 
@@ -390,7 +390,7 @@ static int list_kernels(const char *path, const ridge_report *report,
         goto out;
     }
     for (i = 0; i < listing.launch_count; i++)
-        launches[i] = ridge_kernel_get_info(kernels[i]);
+        launches[i] = ridge_report_kernel_get_info(kernels[i]);
     qsort(launches, listing.launch_count, sizeof(*launches), by_kind_and_duration);
     listing.group_count =
         make_groups(launches, listing.launch_count, all, listing.groups, &listing.total_ns);

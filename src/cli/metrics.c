@@ -31,13 +31,13 @@ static bool is_wanted(const struct request *request, const char *name)
     return strstr(name, request->pattern) != NULL;
 }
 
-static size_t count_wanted(const struct request *request, const ridge_kernel *kernel)
+static size_t count_wanted(const struct request *request, const ridge_report_kernel *kernel)
 {
     ridge_metric metric;
     size_t count = 0;
     size_t i;
 
-    for (i = 0; ridge_kernel_metric_at(kernel, i, &metric); i++)
+    for (i = 0; ridge_report_kernel_metric_at(kernel, i, &metric); i++)
         if (is_wanted(request, metric.name))
             count++;
     return count;
@@ -119,7 +119,7 @@ static const ridge_column csv_instance_columns[] = {
 };
 
 /* Cells in front of a CSV row. */
-static void add_origin(ridge_table *table, const ridge_kernel_info *info,
+static void add_origin(ridge_table *table, const ridge_report_kernel_info *info,
                        const ridge_metric *metric)
 {
     ridge_table_count(table, info->index);
@@ -129,7 +129,7 @@ static void add_origin(ridge_table *table, const ridge_kernel_info *info,
 }
 
 /* One row a metric. */
-static void add_metric(ridge_table *table, const ridge_kernel_info *info,
+static void add_metric(ridge_table *table, const ridge_report_kernel_info *info,
                        const ridge_metric *metric, bool csv, bool with_counts)
 {
     if (csv) {
@@ -150,7 +150,7 @@ static void add_metric(ridge_table *table, const ridge_kernel_info *info,
 }
 
 /* One row for the aggregate, where there is one, and one for each instance. */
-static void add_instances(ridge_table *table, const ridge_kernel_info *info,
+static void add_instances(ridge_table *table, const ridge_report_kernel_info *info,
                           const ridge_metric *metric, bool csv)
 {
     ridge_instances instances = ridge_instances_of(metric);
@@ -177,15 +177,15 @@ static void add_instances(ridge_table *table, const ridge_kernel_info *info,
     }
 }
 
-static void add_rows(ridge_table *table, const struct request *request, const ridge_kernel *kernel,
-                     bool with_counts)
+static void add_rows(ridge_table *table, const struct request *request,
+                     const ridge_report_kernel *kernel, bool with_counts)
 {
-    const ridge_kernel_info *const info = ridge_kernel_get_info(kernel);
+    const ridge_report_kernel_info *const info = ridge_report_kernel_get_info(kernel);
     const bool csv = request->format == RIDGE_FORMAT_CSV;
     ridge_metric metric;
     size_t i;
 
-    for (i = 0; ridge_kernel_metric_at(kernel, i, &metric); i++) {
+    for (i = 0; ridge_report_kernel_metric_at(kernel, i, &metric); i++) {
         if (!is_wanted(request, metric.name))
             continue;
         if (request->instances)
@@ -195,12 +195,12 @@ static void add_rows(ridge_table *table, const struct request *request, const ri
     }
 }
 
-static bool has_instances(const struct request *request, const ridge_kernel *kernel)
+static bool has_instances(const struct request *request, const ridge_report_kernel *kernel)
 {
     ridge_metric metric;
     size_t i;
 
-    for (i = 0; ridge_kernel_metric_at(kernel, i, &metric); i++)
+    for (i = 0; ridge_report_kernel_metric_at(kernel, i, &metric); i++)
         if (metric.instance_count > 0 && is_wanted(request, metric.name))
             return true;
     return false;
@@ -217,15 +217,15 @@ static ridge_table *create_table(const struct request *request, bool with_counts
 }
 
 /* One table in CSV, else one a kernel under its name. */
-static void print_tables(const struct request *request, const ridge_kernel **kernels, size_t count,
-                         ridge_output *output)
+static void print_tables(const struct request *request, const ridge_report_kernel **kernels,
+                         size_t count, ridge_output *output)
 {
     const bool csv = request->format == RIDGE_FORMAT_CSV;
     ridge_table *table = csv ? create_table(request, true) : NULL;
     size_t i;
 
     for (i = 0; i < count; i++) {
-        const ridge_kernel_info *const info = ridge_kernel_get_info(kernels[i]);
+        const ridge_report_kernel_info *const info = ridge_report_kernel_get_info(kernels[i]);
         const bool with_counts = has_instances(request, kernels[i]);
 
         if (csv) {
@@ -293,8 +293,8 @@ static void write_metric(ridge_json *json, const struct request *request,
     ridge_json_end_object(json);
 }
 
-static void print_json(const struct request *request, const ridge_kernel **kernels, size_t count,
-                       ridge_output *output)
+static void print_json(const struct request *request, const ridge_report_kernel **kernels,
+                       size_t count, ridge_output *output)
 {
     ridge_json *const json = ridge_json_create(output);
     size_t i;
@@ -305,14 +305,14 @@ static void print_json(const struct request *request, const ridge_kernel **kerne
     ridge_json_text(json, "file", request->path);
     ridge_json_begin_array(json, "kernels");
     for (i = 0; i < count; i++) {
-        const ridge_kernel_info *const info = ridge_kernel_get_info(kernels[i]);
+        const ridge_report_kernel_info *const info = ridge_report_kernel_get_info(kernels[i]);
         ridge_metric metric;
 
         ridge_json_begin_object(json, NULL);
         ridge_json_count(json, "launch", info->index);
         ridge_json_text(json, "name", cli_kernel_name(info));
         ridge_json_begin_array(json, "metrics");
-        for (k = 0; ridge_kernel_metric_at(kernels[i], k, &metric); k++)
+        for (k = 0; ridge_report_kernel_metric_at(kernels[i], k, &metric); k++)
             if (is_wanted(request, metric.name))
                 write_metric(json, request, &metric);
         ridge_json_end_array(json);
@@ -328,7 +328,7 @@ static void print_json(const struct request *request, const ridge_kernel **kerne
 static int print_metrics(const struct request *request, const ridge_report *report,
                          const struct kernel_filter *filter, const struct cli_output *out)
 {
-    const ridge_kernel **kernels;
+    const ridge_report_kernel **kernels;
     ridge_output *output;
     size_t count;
     size_t wanted = 0;

@@ -297,7 +297,7 @@ struct kernel_filter {
  * free(). Returns 0, or an exit status after printing why: a bad expression, no such launch
  * (CLI_USAGE), no kernel of that name (CLI_NO). */
 int cli_select_kernels(const ridge_report *report, const char *path,
-                       const struct kernel_filter *filter, const ridge_kernel ***out,
+                       const struct kernel_filter *filter, const ridge_report_kernel ***out,
                        size_t *count);
 
 /* Compiles the value of --kernel. Returns 0, then regfree() is due, or CLI_USAGE after saying what is
@@ -308,12 +308,12 @@ int cli_compile_pattern(const char *pattern, regex_t *expression);
 const char *cli_base_name(const char *path);
 
 /* The name to show: demangled where there is one. */
-const char *cli_kernel_name(const ridge_kernel_info *info);
+const char *cli_kernel_name(const ridge_report_kernel_info *info);
 /* Prints the name as a heading of its own line, or lines. */
-void cli_print_name(ridge_output *output, const ridge_kernel_info *info);
+void cli_print_name(ridge_output *output, const ridge_report_kernel_info *info);
 /* The same without "void ", without the parameters and without the types of template arguments
  * that are numbers, for tables. size is not 0. */
-char *cli_short_name(const ridge_kernel_info *info, char *buffer, size_t size);
+char *cli_short_name(const ridge_report_kernel_info *info, char *buffer, size_t size);
 /* "132x4" without trailing ones; "n/a" when not recorded. */
 char *cli_extent(const uint64_t extent[3], char *buffer, size_t size);
 

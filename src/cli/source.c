@@ -248,10 +248,10 @@ static const char *place_text(const struct spot *spot, char *buffer, size_t size
 }
 
 /* The source line without the blanks around it; NULL: not in the report. */
-static const char *source_text(const ridge_kernel *kernel, const ridge_line *line, char *buffer,
-                               size_t size)
+static const char *source_text(const ridge_report_kernel *kernel, const ridge_line *line,
+                               char *buffer, size_t size)
 {
-    const ridge_module *const module = ridge_kernel_module(kernel);
+    const ridge_module *const module = ridge_report_kernel_module(kernel);
     const ridge_source_file *file;
     const char *text;
     size_t length;
@@ -359,7 +359,7 @@ static void add_weight(ridge_table *table, const struct spot *spot, int by, uint
 }
 
 static void print_lines(ridge_output *output, const struct request *request,
-                        const ridge_kernel *kernel, const struct spot *spots, size_t count,
+                        const ridge_report_kernel *kernel, const struct spot *spots, size_t count,
                         uint64_t total)
 {
     ridge_column columns[MOST_COLUMNS];
@@ -447,7 +447,7 @@ static void print_rest(ridge_output *output, const struct request *request, cons
             count);
 }
 
-static void print_heading(ridge_output *output, const ridge_kernel_info *info)
+static void print_heading(ridge_output *output, const ridge_report_kernel_info *info)
 {
     char time[32];
     char grid[80];
@@ -471,7 +471,7 @@ static size_t count_weighed(const struct spot *spots, size_t count)
 }
 
 static void print_profile(ridge_output *output, const struct request *request,
-                          const ridge_kernel *kernel, const ridge_profile *profile,
+                          const ridge_report_kernel *kernel, const ridge_profile *profile,
                           struct spot *spots)
 {
     const uint64_t total = weight_of(&profile->total, request->by);
@@ -479,7 +479,7 @@ static void print_profile(ridge_output *output, const struct request *request,
     char number[32];
     size_t count;
 
-    print_heading(output, ridge_kernel_get_info(kernel));
+    print_heading(output, ridge_report_kernel_get_info(kernel));
     if (total == 0) {
         ridge_output_format(output, "%s\n", measures[request->by].none);
         return;
@@ -568,8 +568,9 @@ static void write_caller(ridge_json *json, const struct spot *spot)
     ridge_json_end_object(json);
 }
 
-static void write_lines(ridge_json *json, const struct request *request, const ridge_kernel *kernel,
-                        const ridge_profile *profile, struct spot *spots)
+static void write_lines(ridge_json *json, const struct request *request,
+                        const ridge_report_kernel *kernel, const ridge_profile *profile,
+                        struct spot *spots)
 {
     const uint64_t total = weight_of(&profile->total, request->by);
     const size_t count = weigh_lines(profile, request->by, spots);
@@ -623,10 +624,10 @@ static void write_instructions(ridge_json *json, const struct request *request,
 }
 
 static void write_profile(ridge_json *json, const struct request *request,
-                          const ridge_kernel *kernel, const ridge_profile *profile,
+                          const ridge_report_kernel *kernel, const ridge_profile *profile,
                           struct spot *spots)
 {
-    const ridge_kernel_info *const info = ridge_kernel_get_info(kernel);
+    const ridge_report_kernel_info *const info = ridge_report_kernel_get_info(kernel);
     const bool has = (profile->columns & measures[request->by].column) != 0;
 
     ridge_json_begin_object(json, NULL);
@@ -650,7 +651,7 @@ static void write_profile(ridge_json *json, const struct request *request,
 /* One kernel, to the document or, when json is NULL, to the output. *shown_count grows when the
  * report holds the measure; text leaves other kernels out. */
 static ridge_status show_kernel(ridge_output *output, ridge_json *json,
-                                const struct request *request, const ridge_kernel *kernel,
+                                const struct request *request, const ridge_report_kernel *kernel,
                                 size_t *shown_count, ridge_error *err)
 {
     ridge_profile *profile;
@@ -681,7 +682,7 @@ static ridge_status show_kernel(ridge_output *output, ridge_json *json,
 
 /* What some kernels lack, and how to get it. */
 static void print_missing(ridge_output *output, const struct request *request,
-                          const ridge_kernel **kernels, size_t shown_count, size_t count)
+                          const ridge_report_kernel **kernels, size_t shown_count, size_t count)
 {
     const struct measure *const measure = &measures[request->by];
 
@@ -693,14 +694,14 @@ static void print_missing(ridge_output *output, const struct request *request,
                             measure->what);
     else
         ridge_output_format(output, "launch %zu has no %s in the report",
-                            ridge_kernel_get_info(kernels[0])->index, measure->what);
+                            ridge_report_kernel_get_info(kernels[0])->index, measure->what);
     ridge_output_format(output,
                         "; collect them with:\n  ncu --section %s --import-source yes ...\n",
                         measure->section);
 }
 
-static int show_kernels(const struct request *request, const ridge_kernel **kernels, size_t count,
-                        const struct cli_output *out)
+static int show_kernels(const struct request *request, const ridge_report_kernel **kernels,
+                        size_t count, const struct cli_output *out)
 {
     ridge_output *const output = cli_open(out);
     ridge_json *const json = out->format == RIDGE_FORMAT_JSON ? ridge_json_create(output) : NULL;
@@ -734,7 +735,7 @@ int cmd_source(int argc, char **argv)
     struct kernel_filter filter = KERNEL_FILTER_ALL;
     struct request request = {.by = BY_STALL, .top = 10};
     ridge_report *report;
-    const ridge_kernel **kernels;
+    const ridge_report_kernel **kernels;
     size_t count;
     const struct option options[] = {
         OPT_CHOICE('b', "by", &request.by, "stall|conflict|sectors|samples", measure_names,

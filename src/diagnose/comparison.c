@@ -71,7 +71,8 @@ static size_t list_entries(const ridge_report *report, const struct pairing *pai
     size_t listed = 0, i;
 
     for (i = 0; i < count; i++) {
-        const ridge_kernel_info *const info = ridge_kernel_get_info(ridge_report_kernel(report, i));
+        const ridge_report_kernel_info *const info =
+            ridge_report_kernel_get_info(ridge_report_kernel_at(report, i));
         struct entry *const entry = &entries[listed];
 
         if (is_before ? pairing->partner[i] != SIZE_MAX : pairing->taken[i])
@@ -249,7 +250,7 @@ static double evidence_value(const struct side *side, const char *metric)
         for (e = 0; e < side->diagnosis->findings[f].evidence_count; e++)
             if (strcmp(side->diagnosis->findings[f].evidence[e].metric, metric) == 0)
                 return side->diagnosis->findings[f].evidence[e].value;
-    return ridge_kernel_number(side->facts.kernel, metric, &value)
+    return ridge_report_kernel_number(side->facts.kernel, metric, &value)
                ? value
                : derived_value(&side->facts, metric);
 }
@@ -409,8 +410,8 @@ static void add_notes(struct side *before, struct side *after, ridge_diff_pair *
     if (pair->same_code)
         pair->notes[pair->note_count++] =
             "Identical machine code on both sides: a stale build, or only the launch changed?";
-    if (ridge_kernel_number(before->facts.kernel, latency, &latency_before) &&
-        ridge_kernel_number(after->facts.kernel, latency, &latency_after) &&
+    if (ridge_report_kernel_number(before->facts.kernel, latency, &latency_before) &&
+        ridge_report_kernel_number(after->facts.kernel, latency, &latency_after) &&
         VALUE(&after->facts, INSTRUCTIONS) < 0.97 * VALUE(&before->facts, INSTRUCTIONS) &&
         latency_after > 1.03 * latency_before)
         pair->notes[pair->note_count++] = facts_text(
@@ -511,7 +512,8 @@ static int compare_pairs(const void *left, const void *right)
 static bool keep_name(struct diff *diff, const ridge_report *report, size_t index,
                       const char **names, size_t *count)
 {
-    const char *const name = ridge_kernel_get_info(ridge_report_kernel(report, index))->name;
+    const char *const name =
+        ridge_report_kernel_get_info(ridge_report_kernel_at(report, index))->name;
 
     names[*count] = ridge_alloc_text(&diff->arena, name, strlen(name));
     return names[(*count)++] != NULL;

@@ -93,8 +93,8 @@ struct facts {
     ridge_arena *arena; /* of the diagnosis: texts go there */
     bool out_of_memory;
     const ridge_report *report;
-    const ridge_kernel *kernel;
-    const ridge_kernel_info *info;
+    const ridge_report_kernel *kernel;
+    const ridge_report_kernel_info *info;
     ridge_profile *profile; /* owned */
     const ridge_arch *arch; /* NULL: unknown chip */
     const ridge_chip *chip; /* NULL: unknown */

@@ -334,7 +334,7 @@ static void fill_steps(const struct facts *facts, ridge_diagnosis *out)
 
 static void fill_kernel(struct facts *facts, ridge_diagnosis *out)
 {
-    const ridge_kernel_info *const info = facts->info;
+    const ridge_report_kernel_info *const info = facts->info;
 
     out->name = facts_text(facts, "%s", info->name);
     if (info->demangled_name != NULL)

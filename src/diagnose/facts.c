@@ -132,7 +132,7 @@ static void add_constituent(struct facts *facts, const char *name, size_t length
         return;
     memcpy(metric, name, length);
     metric[length] = '\0';
-    if (!ridge_kernel_number(facts->kernel, metric, &pct) || isnan(pct))
+    if (!ridge_report_kernel_number(facts->kernel, metric, &pct) || isnan(pct))
         return;
     for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (starts_with(name, length, units[i].prefix)) {
@@ -156,7 +156,7 @@ static void read_breakdown(struct facts *facts, const char *speed_of_light,
     char breakdown[96];
 
     snprintf(breakdown, sizeof(breakdown), "breakdown:%s", speed_of_light);
-    if (!ridge_kernel_metric(facts->kernel, breakdown, &metric) ||
+    if (!ridge_report_kernel_metric(facts->kernel, breakdown, &metric) ||
         metric.value.kind != RIDGE_VALUE_TEXT)
         return;
     name = metric.value.text;
@@ -300,7 +300,7 @@ static void collect_stalls(struct facts *facts)
     size_t i;
 
     for (i = 0; i < RIDGE_STALL_COUNT; i++)
-        if (ridge_kernel_stall(facts->kernel, (ridge_stall)i, &ratio[i], NULL) &&
+        if (ridge_report_kernel_stall(facts->kernel, (ridge_stall)i, &ratio[i], NULL) &&
             is_waiting((ridge_stall)i)) {
             facts->has_stalls = true;
             total += ratio[i];
@@ -344,7 +344,7 @@ static int as_int(double value)
 
 static void collect_launch(struct facts *facts)
 {
-    const ridge_kernel_info *const info = facts->info;
+    const ridge_report_kernel_info *const info = facts->info;
     const double threads = (double)info->block[0] * (double)info->block[1] * (double)info->block[2];
 
     facts->sm_count = info->sm_count > 0 ? (double)info->sm_count : (double)NAN;
@@ -552,18 +552,18 @@ ridge_status facts_collect(struct facts *facts, const ridge_report *report, size
     facts->report = report;
     if (options != NULL)
         facts->options = *options;
-    facts->kernel = ridge_report_kernel(report, kernel_index);
+    facts->kernel = ridge_report_kernel_at(report, kernel_index);
     if (facts->kernel == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "there is no launch %zu: the report has %zu", kernel_index,
                           ridge_report_kernel_count(report));
-    facts->info = ridge_kernel_get_info(facts->kernel);
+    facts->info = ridge_report_kernel_get_info(facts->kernel);
     status = ridge_profile_create(facts->kernel, &facts->profile, err);
     if (status != RIDGE_OK)
         return status;
     for (i = 0; i < RIDGE_MEANING_COUNT; i++)
-        if (!ridge_kernel_meaning(facts->kernel, (ridge_meaning)i, &facts->value[i],
-                                  &facts->metric[i])) {
+        if (!ridge_report_kernel_meaning(facts->kernel, (ridge_meaning)i, &facts->value[i],
+                                         &facts->metric[i])) {
             facts->value[i] = NAN;
             facts->metric[i] = NULL;
         }

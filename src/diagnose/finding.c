@@ -11,7 +11,7 @@ static const char *unit_of_meaning(struct facts *facts, ridge_meaning meaning)
     ridge_metric metric;
 
     if (facts->metric[meaning] != NULL &&
-        ridge_kernel_metric(facts->kernel, facts->metric[meaning], &metric))
+        ridge_report_kernel_metric(facts->kernel, facts->metric[meaning], &metric))
         return metric.unit; /* a static text */
     return "";
 }
@@ -132,7 +132,7 @@ static void add_row(struct place places[PLACES], size_t *count, const ridge_inst
 /* The text of a source line without the blanks in front; NULL: not imported. */
 static const char *source_text(struct facts *facts, const char *path, uint32_t line)
 {
-    const ridge_module *const module = ridge_kernel_module(facts->kernel);
+    const ridge_module *const module = ridge_report_kernel_module(facts->kernel);
     const ridge_source_file *const file = module != NULL ? ridge_module_file(module, path) : NULL;
     size_t length = 0;
     const char *text = file != NULL ? ridge_source_line(file, line, &length) : NULL;

@@ -73,20 +73,21 @@ static bool is_tensor(ridge_peak peak)
 }
 
 /* Which counters there are: of scalar units, of tensor units. */
-static void read_counters(const ridge_kernel *kernel, ridge_measured_work *out, bool *has_scalar,
-                          bool *has_tensor)
+static void read_counters(const ridge_report_kernel *kernel, ridge_measured_work *out,
+                          bool *has_scalar, bool *has_tensor)
 {
     double cycles = NAN;
     size_t i;
 
-    if (!ridge_kernel_number(kernel, "smsp__cycles_elapsed.avg", &cycles))
-        ridge_kernel_meaning(kernel, RIDGE_MEANING_SM_CYCLES_ELAPSED, &cycles, NULL);
+    if (!ridge_report_kernel_number(kernel, "smsp__cycles_elapsed.avg", &cycles))
+        ridge_report_kernel_meaning(kernel, RIDGE_MEANING_SM_CYCLES_ELAPSED, &cycles, NULL);
     for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
         const struct counter *const counter = &counters[i];
         double number = NAN;
 
-        if (!ridge_kernel_number(kernel, counter->sum, &number) && counter->per_cycle != NULL &&
-            ridge_kernel_number(kernel, counter->per_cycle, &number))
+        if (!ridge_report_kernel_number(kernel, counter->sum, &number) &&
+            counter->per_cycle != NULL &&
+            ridge_report_kernel_number(kernel, counter->per_cycle, &number))
             number *= cycles;
         if (isnan(number))
             continue;
@@ -141,7 +142,7 @@ static void count_scalar(const ridge_instruction *row, ridge_measured_work *out)
 }
 
 /* From the instructions, what the counters left open. */
-static ridge_status count_instructions(const ridge_kernel *kernel, ridge_measured_work *out,
+static ridge_status count_instructions(const ridge_report_kernel *kernel, ridge_measured_work *out,
                                        bool *has_scalar, bool *has_tensor, ridge_error *err)
 {
     const bool wants_scalar = !*has_scalar, wants_tensor = !*has_tensor;
@@ -171,14 +172,14 @@ static ridge_status count_instructions(const ridge_kernel *kernel, ridge_measure
     return RIDGE_OK;
 }
 
-static double meaning(const ridge_kernel *kernel, ridge_meaning what)
+static double meaning(const ridge_report_kernel *kernel, ridge_meaning what)
 {
     double value;
 
-    return ridge_kernel_meaning(kernel, what, &value, NULL) ? value : (double)NAN;
+    return ridge_report_kernel_meaning(kernel, what, &value, NULL) ? value : (double)NAN;
 }
 
-ridge_status ridge_measured_work_of(const ridge_kernel *kernel, ridge_measured_work *out,
+ridge_status ridge_measured_work_of(const ridge_report_kernel *kernel, ridge_measured_work *out,
                                     ridge_error *err)
 {
     bool has_scalar = false, has_tensor = false;
@@ -189,7 +190,7 @@ ridge_status ridge_measured_work_of(const ridge_kernel *kernel, ridge_measured_w
     memset(out, 0, sizeof(*out));
     for (i = 0; i < RIDGE_PEAK_COUNT; i++)
         out->flop_count[i] = NAN;
-    out->duration_s = ridge_kernel_get_info(kernel)->duration_ns / 1e9;
+    out->duration_s = ridge_report_kernel_get_info(kernel)->duration_ns / 1e9;
     out->dram_read_bytes = meaning(kernel, RIDGE_MEANING_DRAM_READ_BYTES);
     out->dram_written_bytes = meaning(kernel, RIDGE_MEANING_DRAM_WRITE_BYTES);
     read_counters(kernel, out, &has_scalar, &has_tensor);

@@ -78,7 +78,7 @@ static size_t launches_before(const struct facts *facts)
     size_t count = 0, i;
 
     for (i = 0; i < facts->info->index; i++)
-        if (strcmp(ridge_kernel_get_info(ridge_report_kernel(facts->report, i))->name,
+        if (strcmp(ridge_report_kernel_get_info(ridge_report_kernel_at(facts->report, i))->name,
                    facts->info->name) == 0)
             count++;
     return count;

@@ -655,10 +655,11 @@ static void judge_atomics(struct facts *facts, const struct verdict *verdict, st
                          facts->atomic_frac * 100, unit_pct);
     /* One hot slice is what contention looks like; the average over slices hides it. */
     if (!shared)
-        (void)ridge_kernel_number(facts->kernel,
-                                  "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_"
-                                  "elapsed",
-                                  &hottest_pct);
+        (void)ridge_report_kernel_number(
+            facts->kernel,
+            "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_"
+            "elapsed",
+            &hottest_pct);
     finding->advice = shared
                           ? "Let lanes that hit the same address combine first (__match_any_sync, "
                             "__reduce_add_sync), or give each warp its own copy of the table."

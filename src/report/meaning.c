@@ -154,8 +154,8 @@ const char *ridge_meaning_line(ridge_meaning meaning)
     return (unsigned)meaning < RIDGE_MEANING_COUNT ? lines[meaning] : "?";
 }
 
-bool ridge_kernel_meaning(const ridge_kernel *kernel, ridge_meaning meaning, double *value,
-                          const char **metric)
+bool ridge_report_kernel_meaning(const ridge_report_kernel *kernel, ridge_meaning meaning,
+                                 double *value, const char **metric)
 {
     size_t i;
 
@@ -165,10 +165,10 @@ bool ridge_kernel_meaning(const ridge_kernel *kernel, ridge_meaning meaning, dou
         const struct candidate *const candidate = &rows[meaning].candidates[i];
         double number, second;
 
-        if (!ridge_kernel_number(kernel, candidate->name, &number) || isnan(number))
+        if (!ridge_report_kernel_number(kernel, candidate->name, &number) || isnan(number))
             continue;
         if (candidate->plus != NULL) {
-            if (ridge_kernel_number(kernel, candidate->plus, &second) && !isnan(second))
+            if (ridge_report_kernel_number(kernel, candidate->plus, &second) && !isnan(second))
                 number += second;
             else if (candidate->needs_both)
                 continue;
@@ -181,8 +181,8 @@ bool ridge_kernel_meaning(const ridge_kernel *kernel, ridge_meaning meaning, dou
     return false;
 }
 
-bool ridge_kernel_stall(const ridge_kernel *kernel, ridge_stall stall, double *ratio,
-                        const char **metric)
+bool ridge_report_kernel_stall(const ridge_report_kernel *kernel, ridge_stall stall, double *ratio,
+                               const char **metric)
 {
     static const char *const names[RIDGE_STALL_COUNT] = {
 #define NAME(name, suffix, meaning)                                                                \
@@ -194,7 +194,7 @@ bool ridge_kernel_stall(const ridge_kernel *kernel, ridge_stall stall, double *r
     double number;
 
     if ((unsigned)stall >= RIDGE_STALL_COUNT ||
-        !ridge_kernel_number(kernel, names[stall], &number) || isnan(number))
+        !ridge_report_kernel_number(kernel, names[stall], &number) || isnan(number))
         return false;
     *ratio = number;
     if (metric != NULL)

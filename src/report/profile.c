@@ -138,13 +138,14 @@ static int compare_pcs(const void *left, const void *right)
 }
 
 /* Finds the first of a counter's names that the kernel has instances for. */
-static bool find_counter(const ridge_kernel *kernel, const struct counter *counter,
+static bool find_counter(const ridge_report_kernel *kernel, const struct counter *counter,
                          ridge_metric *metric)
 {
     size_t i;
 
     for (i = 0; i < sizeof(counter->names) / sizeof(counter->names[0]); i++)
-        if (counter->names[i] != NULL && ridge_kernel_metric(kernel, counter->names[i], metric) &&
+        if (counter->names[i] != NULL &&
+            ridge_report_kernel_metric(kernel, counter->names[i], metric) &&
             metric->instance_count > 0)
             return true;
     return false;
@@ -206,18 +207,20 @@ static bool add_metric_pcs(struct profile *profile, uint64_t code_pc, const ridg
 
 /* All reasons have the same instances, so one of those that are always collected is enough; else
  * each reason is looked at. */
-static bool add_stall_pcs(struct profile *profile, const ridge_kernel *kernel, uint64_t code_pc)
+static bool add_stall_pcs(struct profile *profile, const ridge_report_kernel *kernel,
+                          uint64_t code_pc)
 {
-    const size_t metric_count = ridge_kernel_get_info(kernel)->metric_count;
+    const size_t metric_count = ridge_report_kernel_get_info(kernel)->metric_count;
     ridge_metric metric;
     ridge_stall stall;
     bool not_issued;
     size_t i;
 
-    if (ridge_kernel_metric(kernel, STALL_PREFIX "selected", &metric) && metric.instance_count > 0)
+    if (ridge_report_kernel_metric(kernel, STALL_PREFIX "selected", &metric) &&
+        metric.instance_count > 0)
         return add_metric_pcs(profile, code_pc, &metric);
     for (i = 0; i < metric_count; i++)
-        if (ridge_kernel_metric_at(kernel, i, &metric) && metric.instance_count > 0 &&
+        if (ridge_report_kernel_metric_at(kernel, i, &metric) && metric.instance_count > 0 &&
             find_stall(metric.name, &stall, &not_issued) &&
             !add_metric_pcs(profile, code_pc, &metric))
             return false;
@@ -225,7 +228,8 @@ static bool add_stall_pcs(struct profile *profile, const ridge_kernel *kernel, u
 }
 
 /* Collects every program counter, sorted and once each. */
-static bool collect_pcs(struct profile *profile, const ridge_kernel *kernel, uint64_t code_pc)
+static bool collect_pcs(struct profile *profile, const ridge_report_kernel *kernel,
+                        uint64_t code_pc)
 {
     const ridge_function *const function = profile->shown.function;
     ridge_metric metric;
@@ -316,9 +320,9 @@ static void fill_stall(struct profile *profile, const ridge_metric *metric, ridg
     }
 }
 
-static void fill_counters(struct profile *profile, const ridge_kernel *kernel)
+static void fill_counters(struct profile *profile, const ridge_report_kernel *kernel)
 {
-    const size_t metric_count = ridge_kernel_get_info(kernel)->metric_count;
+    const size_t metric_count = ridge_report_kernel_get_info(kernel)->metric_count;
     ridge_metric metric;
     size_t i, r;
 
@@ -331,7 +335,7 @@ static void fill_counters(struct profile *profile, const ridge_kernel *kernel)
         ridge_stall stall;
         bool not_issued;
 
-        if (ridge_kernel_metric_at(kernel, i, &metric) && metric.instance_count > 0 &&
+        if (ridge_report_kernel_metric_at(kernel, i, &metric) && metric.instance_count > 0 &&
             find_stall(metric.name, &stall, &not_issued)) {
             fill_stall(profile, &metric, stall, not_issued);
             profile->shown.columns |= RIDGE_PROFILE_STALLS;
@@ -349,10 +353,11 @@ static void fill_counters(struct profile *profile, const ridge_kernel *kernel)
 
 /* Opens the cubin and finds the kernel's function, which a range of several has not. A cubin that
  * cannot be read is as none. */
-static ridge_status open_code(struct profile *profile, const ridge_kernel *kernel, ridge_error *err)
+static ridge_status open_code(struct profile *profile, const ridge_report_kernel *kernel,
+                              ridge_error *err)
 {
-    const ridge_module *const module = ridge_kernel_module(kernel);
-    const char *const name = ridge_kernel_get_info(kernel)->mangled_name;
+    const ridge_module *const module = ridge_report_kernel_module(kernel);
+    const char *const name = ridge_report_kernel_get_info(kernel)->mangled_name;
     ridge_status status;
 
     if (module == NULL || module->binary == NULL)
@@ -385,8 +390,8 @@ static bool code_holds(const struct code *code, uint64_t pc)
 
 /* Finds the function of a program counter outside the kernel's own: one that was not inlined, or
  * another kernel of a range. */
-static ridge_status find_code(struct profile *profile, const ridge_kernel *kernel, uint64_t pc,
-                              struct code *code)
+static ridge_status find_code(struct profile *profile, const ridge_report_kernel *kernel,
+                              uint64_t pc, struct code *code)
 {
     const char *name;
 
@@ -417,7 +422,7 @@ static void fill_row(struct profile *profile, ridge_instruction *row, const stru
 }
 
 /* Decodes the instructions of all rows whose function is in the cubin. */
-static ridge_status fill_code(struct profile *profile, const ridge_kernel *kernel,
+static ridge_status fill_code(struct profile *profile, const ridge_report_kernel *kernel,
                               uint64_t kernel_pc)
 {
     struct code own = {profile->shown.function, kernel_pc, NULL, 0};
@@ -484,7 +489,8 @@ static size_t row_at(const ridge_profile *profile, uint64_t pc)
     return first < profile->row_count && profile->rows[first].pc == pc ? first : profile->row_count;
 }
 
-ridge_status ridge_profile_create(const ridge_kernel *kernel, ridge_profile **out, ridge_error *err)
+ridge_status ridge_profile_create(const ridge_report_kernel *kernel, ridge_profile **out,
+                                  ridge_error *err)
 {
     struct profile *const profile = ridge_calloc(1, sizeof(*profile));
     uint64_t code_pc = 0;
@@ -497,7 +503,7 @@ ridge_status ridge_profile_create(const ridge_kernel *kernel, ridge_profile **ou
     status = open_code(profile, kernel, err);
     if (status != RIDGE_OK)
         goto out;
-    if (profile->shown.function != NULL && !ridge_kernel_code_address(kernel, &code_pc))
+    if (profile->shown.function != NULL && !ridge_report_kernel_code_address(kernel, &code_pc))
         profile->shown.function = NULL; /* nothing to join by */
     status = RIDGE_ERR_OUT_OF_MEMORY;
     if (!collect_pcs(profile, kernel, code_pc))

@@ -182,14 +182,14 @@ bool report_intern_name(ridge_report *report, const char *name, size_t length, u
     return report_add_name(report, slice);
 }
 
-bool report_add_kernel(ridge_report *report, ridge_kernel **out)
+bool report_add_kernel(ridge_report *report, ridge_report_kernel **out)
 {
-    ridge_kernel *kernel;
+    ridge_report_kernel *kernel;
 
     /* Not in the arena, where each smaller array would stay. */
     if (report->kernel_count == report->kernel_capacity) {
         const size_t capacity = report->kernel_capacity == 0 ? 4 : report->kernel_capacity * 2;
-        ridge_kernel *const kernels =
+        ridge_report_kernel *const kernels =
             ridge_realloc_array(report->kernels, capacity, sizeof(report->kernels[0]));
 
         if (kernels == NULL)
@@ -209,7 +209,7 @@ bool report_add_kernel(ridge_report *report, ridge_kernel **out)
     return true;
 }
 
-bool report_reserve_metrics(ridge_kernel *kernel, size_t count)
+bool report_reserve_metrics(ridge_report_kernel *kernel, size_t count)
 {
     ridge_arena *const arena = &kernel->report->arena;
     size_t slot_count = 4;
@@ -226,7 +226,7 @@ bool report_reserve_metrics(ridge_kernel *kernel, size_t count)
 }
 
 /* The slot of a kernel's metric, or the empty one where it belongs. */
-static size_t metric_slot_of(const ridge_kernel *kernel, uint32_t name_index)
+static size_t metric_slot_of(const ridge_report_kernel *kernel, uint32_t name_index)
 {
     const size_t mask = kernel->metric_slot_count - 1;
     size_t slot = (name_index * 2654435761u >> 7) & mask; /* Knuth's multiplicative hash */
@@ -238,7 +238,7 @@ static size_t metric_slot_of(const ridge_kernel *kernel, uint32_t name_index)
 }
 
 /* Keeps the hash table at most half full. */
-static bool make_metric_slots(ridge_kernel *kernel)
+static bool make_metric_slots(ridge_report_kernel *kernel)
 {
     size_t slot_count = kernel->metric_slot_count == 0 ? 16 : kernel->metric_slot_count;
     size_t i;
@@ -257,7 +257,7 @@ static bool make_metric_slots(ridge_kernel *kernel)
     return true;
 }
 
-bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_metric **out)
+bool report_add_metric(ridge_report_kernel *kernel, uint32_t name_index, struct report_metric **out)
 {
     struct report_metric *metric;
     size_t slot;
@@ -382,16 +382,16 @@ const char *report_copy(ridge_report *report, ridge_slice text)
 }
 
 /* An aggregate that is a small whole number, else the fallback. */
-static int small_number(const ridge_kernel *kernel, const char *name, int fallback)
+static int small_number(const ridge_report_kernel *kernel, const char *name, int fallback)
 {
     double value;
 
-    if (!ridge_kernel_number(kernel, name, &value) || !(value >= 0 && value <= 1e6))
+    if (!ridge_report_kernel_number(kernel, name, &value) || !(value >= 0 && value <= 1e6))
         return fallback;
     return (int)value;
 }
 
-static void fill_extent(const ridge_kernel *kernel, const char *prefix, uint64_t extent[3])
+static void fill_extent(const ridge_report_kernel *kernel, const char *prefix, uint64_t extent[3])
 {
     size_t i;
 
@@ -400,20 +400,21 @@ static void fill_extent(const ridge_kernel *kernel, const char *prefix, uint64_t
         ridge_metric metric;
 
         snprintf(name, sizeof(name), "launch__%s_dim_%c", prefix, (char)('x' + (int)i));
-        if (ridge_kernel_metric(kernel, name, &metric) && metric.value.kind == RIDGE_VALUE_COUNT)
+        if (ridge_report_kernel_metric(kernel, name, &metric) &&
+            metric.value.kind == RIDGE_VALUE_COUNT)
             extent[i] = metric.value.count;
     }
 }
 
-void report_finish_kernel(ridge_kernel *kernel)
+void report_finish_kernel(ridge_report_kernel *kernel)
 {
     ridge_report *const report = kernel->report;
-    ridge_kernel_info *const info = &kernel->info;
+    ridge_report_kernel_info *const info = &kernel->info;
     ridge_metric metric;
     double value;
 
     if (info->gpu_name == NULL &&
-        ridge_kernel_metric(kernel, "device__attribute_display_name", &metric) &&
+        ridge_report_kernel_metric(kernel, "device__attribute_display_name", &metric) &&
         metric.value.kind == RIDGE_VALUE_TEXT && metric.value.text_length > 0)
         info->gpu_name =
             ridge_alloc_text(&report->arena, metric.value.text, metric.value.text_length);
@@ -426,7 +427,7 @@ void report_finish_kernel(ridge_kernel *kernel)
                                       report->device_cc_minor);
     }
     if (info->cc_major == 0) {
-        const ridge_module *const module = ridge_kernel_module(kernel);
+        const ridge_module *const module = ridge_report_kernel_module(kernel);
 
         if (module != NULL) {
             info->cc_major = module->cc_major;
@@ -441,8 +442,8 @@ void report_finish_kernel(ridge_kernel *kernel)
         fill_extent(kernel, "grid", info->grid);
     if (info->kind == RIDGE_RESULT_KERNEL && info->block[0] == 0)
         fill_extent(kernel, "block", info->block);
-    if (ridge_kernel_number(kernel, "gpu__time_duration.sum", &value) ||
-        ridge_kernel_number(kernel, "gpu__time_duration.avg", &value))
+    if (ridge_report_kernel_number(kernel, "gpu__time_duration.sum", &value) ||
+        ridge_report_kernel_number(kernel, "gpu__time_duration.avg", &value))
         info->duration_ns = value;
 }
 
@@ -573,17 +574,18 @@ size_t ridge_report_kernel_count(const ridge_report *report)
     return report->kernel_count;
 }
 
-const ridge_kernel *ridge_report_kernel(const ridge_report *report, size_t index)
+const ridge_report_kernel *ridge_report_kernel_at(const ridge_report *report, size_t index)
 {
     return index < report->kernel_count ? &report->kernels[index] : NULL;
 }
 
-const ridge_kernel_info *ridge_kernel_get_info(const ridge_kernel *kernel)
+const ridge_report_kernel_info *ridge_report_kernel_get_info(const ridge_report_kernel *kernel)
 {
     return &kernel->info;
 }
 
-bool ridge_kernel_metric_at(const ridge_kernel *kernel, size_t index, ridge_metric *out)
+bool ridge_report_kernel_metric_at(const ridge_report_kernel *kernel, size_t index,
+                                   ridge_metric *out)
 {
     const struct report_metric *metric;
 
@@ -601,7 +603,7 @@ bool ridge_kernel_metric_at(const ridge_kernel *kernel, size_t index, ridge_metr
 }
 
 /* The metric of a name; NULL: none. */
-static const struct report_metric *find_metric(const ridge_kernel *kernel, const char *name)
+static const struct report_metric *find_metric(const ridge_report_kernel *kernel, const char *name)
 {
     const ridge_report *const report = kernel->report;
     size_t slot;
@@ -616,7 +618,8 @@ static const struct report_metric *find_metric(const ridge_kernel *kernel, const
                                            : NULL;
 }
 
-bool ridge_kernel_metric(const ridge_kernel *kernel, const char *name, ridge_metric *out)
+bool ridge_report_kernel_metric(const ridge_report_kernel *kernel, const char *name,
+                                ridge_metric *out)
 {
     const struct report_metric *const metric = find_metric(kernel, name);
 
@@ -624,10 +627,10 @@ bool ridge_kernel_metric(const ridge_kernel *kernel, const char *name, ridge_met
         memset(out, 0, sizeof(*out));
         return false;
     }
-    return ridge_kernel_metric_at(kernel, (size_t)(metric - kernel->metrics), out);
+    return ridge_report_kernel_metric_at(kernel, (size_t)(metric - kernel->metrics), out);
 }
 
-bool ridge_kernel_number(const ridge_kernel *kernel, const char *name, double *out)
+bool ridge_report_kernel_number(const ridge_report_kernel *kernel, const char *name, double *out)
 {
     const struct report_metric *const metric = find_metric(kernel, name);
 
@@ -638,7 +641,7 @@ bool ridge_kernel_number(const ridge_kernel *kernel, const char *name, double *o
     return true;
 }
 
-bool ridge_kernel_rule_at(const ridge_kernel *kernel, size_t index, ridge_rule *out)
+bool ridge_report_kernel_rule_at(const ridge_report_kernel *kernel, size_t index, ridge_rule *out)
 {
     if (index >= kernel->info.rule_count) {
         memset(out, 0, sizeof(*out));
@@ -658,7 +661,7 @@ const ridge_module *ridge_report_module(const ridge_report *report, size_t index
     return index < report->module_count ? &report->modules[index].shown : NULL;
 }
 
-static const struct report_module *module_of(const ridge_kernel *kernel)
+static const struct report_module *module_of(const ridge_report_kernel *kernel)
 {
     const ridge_report *const report = kernel->report;
     size_t index = kernel->module_index;
@@ -668,14 +671,14 @@ static const struct report_module *module_of(const ridge_kernel *kernel)
     return index < report->module_count ? &report->modules[index] : NULL;
 }
 
-const ridge_module *ridge_kernel_module(const ridge_kernel *kernel)
+const ridge_module *ridge_report_kernel_module(const ridge_report_kernel *kernel)
 {
     const struct report_module *const module = module_of(kernel);
 
     return module != NULL ? &module->shown : NULL;
 }
 
-bool report_find_function(const ridge_kernel *kernel, uint64_t pc, const char **name,
+bool report_find_function(const ridge_report_kernel *kernel, uint64_t pc, const char **name,
                           uint64_t *address)
 {
     const struct report_module *const module = module_of(kernel);
@@ -698,13 +701,13 @@ bool report_find_function(const ridge_kernel *kernel, uint64_t pc, const char **
 }
 
 /* The program counters at which the functions of a launch start; the kernel's own comes first. */
-static bool first_function_pc(const ridge_kernel *kernel, uint64_t *address)
+static bool first_function_pc(const ridge_report_kernel *kernel, uint64_t *address)
 {
     ridge_metric metric;
     ridge_instances instances;
     ridge_instance instance;
 
-    if (!ridge_kernel_metric(kernel, "launch__function_pcs", &metric))
+    if (!ridge_report_kernel_metric(kernel, "launch__function_pcs", &metric))
         return false;
     instances = ridge_instances_of(&metric);
     if (!ridge_instances_next(&instances, &instance) || instance.value.kind != RIDGE_VALUE_COUNT)
@@ -713,7 +716,7 @@ static bool first_function_pc(const ridge_kernel *kernel, uint64_t *address)
     return true;
 }
 
-bool ridge_kernel_code_address(const ridge_kernel *kernel, uint64_t *address)
+bool ridge_report_kernel_code_address(const ridge_report_kernel *kernel, uint64_t *address)
 {
     const struct report_module *const module = module_of(kernel);
     size_t i;

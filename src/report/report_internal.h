@@ -42,9 +42,9 @@ struct report_module {
     size_t by_address_count;
 };
 
-struct ridge_kernel {
+struct ridge_report_kernel {
     ridge_report *report;
-    ridge_kernel_info info;
+    ridge_report_kernel_info info;
     struct report_metric *metrics;
     size_t metric_capacity;
     uint32_t *metric_slots; /* hash table of metric index plus 1; size a power of two */
@@ -65,8 +65,8 @@ struct ridge_report {
     size_t name_count, name_capacity;
     uint32_t *name_slots; /* hash table of name index plus 1; size a power of two */
     size_t name_slot_count;
-    bool has_repeated_names; /* the table holds some name twice */
-    ridge_kernel *kernels;   /* not in the arena */
+    bool has_repeated_names;      /* the table holds some name twice */
+    ridge_report_kernel *kernels; /* not in the arena */
     size_t kernel_count, kernel_capacity;
     struct report_module *modules;
     size_t module_count, module_capacity;
@@ -91,13 +91,14 @@ bool report_add_name(ridge_report *report, ridge_slice name);
 /* The index of a name, adding it when new. */
 bool report_intern_name(ridge_report *report, const char *name, size_t length, uint32_t *index);
 /* A new kernel with every "not recorded" value set; valid until the next one is added. */
-bool report_add_kernel(ridge_report *report, ridge_kernel **kernel);
+bool report_add_kernel(ridge_report *report, ridge_report_kernel **kernel);
 /* Room for so many metrics, so that adding them leaves nothing behind in the arena; once, before
  * the first. */
-bool report_reserve_metrics(ridge_kernel *kernel, size_t count);
+bool report_reserve_metrics(ridge_report_kernel *kernel, size_t count);
 /* Room for one more metric, zeroed; the caller fills it. A second metric of the same name
  * replaces the first, as in NVIDIA's reader. name_index must be < name_count. */
-bool report_add_metric(ridge_kernel *kernel, uint32_t name_index, struct report_metric **metric);
+bool report_add_metric(ridge_report_kernel *kernel, uint32_t name_index,
+                       struct report_metric **metric);
 /* A new module, zeroed, the latest of its reference; valid until the next one is added. */
 bool report_add_module(ridge_report *report, uint64_t reference, struct report_module **module);
 /* To be called when all modules were read: report_find_function() works from then on. */
@@ -106,11 +107,11 @@ bool report_finish_modules(ridge_report *report);
  * result belongs to the latest one before it. */
 size_t report_find_module(const ridge_report *report, uint64_t reference);
 /* The function of the kernel's module that was loaded nearest below a program counter. */
-bool report_find_function(const ridge_kernel *kernel, uint64_t pc, const char **name,
+bool report_find_function(const ridge_report_kernel *kernel, uint64_t pc, const char **name,
                           uint64_t *address);
 /* Fills info from the metrics where the result itself does not say (device, duration). To be
  * called when all metrics of the kernel were added. */
-void report_finish_kernel(ridge_kernel *kernel);
+void report_finish_kernel(ridge_report_kernel *kernel);
 /* A NUL-terminated copy in the arena; NULL for empty text and when out of memory. */
 const char *report_copy(ridge_report *report, ridge_slice text);
 

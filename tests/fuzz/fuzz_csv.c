@@ -22,10 +22,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     if (ridge_report_read(data, size_bytes, "fuzz", &report, NULL) != RIDGE_OK)
         return 0;
     for (size_t k = 0; k < ridge_report_kernel_count(report); k++) {
-        const ridge_kernel *const kernel = ridge_report_kernel(report, k);
+        const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, k);
         ridge_metric metric;
 
-        for (size_t i = 0; ridge_kernel_metric_at(kernel, i, &metric); i++)
+        for (size_t i = 0; ridge_report_kernel_metric_at(kernel, i, &metric); i++)
             for (size_t c = 0; c < metric.value.text_length; c++)
                 sink = metric.value.text[c];
     }

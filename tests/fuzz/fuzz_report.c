@@ -12,12 +12,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { KERNELS = 4 }; /* looked at; each further one is the same code again */
 
-static void read_metrics(const ridge_kernel *kernel)
+static void read_metrics(const ridge_report_kernel *kernel)
 {
     ridge_metric metric;
     size_t i;
 
-    for (i = 0; ridge_kernel_metric_at(kernel, i, &metric); i++) {
+    for (i = 0; ridge_report_kernel_metric_at(kernel, i, &metric); i++) {
         ridge_instances instances = ridge_instances_of(&metric);
         ridge_instance instance;
         size_t count = 0;
@@ -29,17 +29,17 @@ static void read_metrics(const ridge_kernel *kernel)
     }
 }
 
-static void read_rules(const ridge_kernel *kernel)
+static void read_rules(const ridge_report_kernel *kernel)
 {
     ridge_rule rule;
     size_t i;
 
-    for (i = 0; ridge_kernel_rule_at(kernel, i, &rule); i++)
+    for (i = 0; ridge_report_kernel_rule_at(kernel, i, &rule); i++)
         if (rule.type < -1)
             abort();
 }
 
-static void read_profile(const ridge_kernel *kernel)
+static void read_profile(const ridge_report_kernel *kernel)
 {
     ridge_profile *profile;
     size_t i;
@@ -83,7 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (sink == NULL || ridge_report_read(data, size, "fuzz", &report, NULL) != RIDGE_OK)
         return 0;
     for (i = 0; i < ridge_report_kernel_count(report) && i < KERNELS; i++) {
-        const ridge_kernel *const kernel = ridge_report_kernel(report, i);
+        const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, i);
 
         read_metrics(kernel);
         read_rules(kernel);

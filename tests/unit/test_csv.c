@@ -196,7 +196,7 @@ static double number_in(const ridge_report *report, size_t kernel, const char *n
 {
     double number;
 
-    if (!ridge_kernel_number(ridge_report_kernel(report, kernel), name, &number))
+    if (!ridge_report_kernel_number(ridge_report_kernel_at(report, kernel), name, &number))
         fail_msg("no number %s", name);
     return number;
 }
@@ -225,8 +225,8 @@ static const char raw_page[] =
 static void reads_the_raw_page(void **state)
 {
     ridge_report *const report = open_text(raw_page);
-    const ridge_kernel *const copy = ridge_report_kernel(report, 0);
-    const ridge_kernel_info *const info = ridge_kernel_get_info(copy);
+    const ridge_report_kernel *const copy = ridge_report_kernel_at(report, 0);
+    const ridge_report_kernel_info *const info = ridge_report_kernel_get_info(copy);
     ridge_metric metric;
     double number;
 
@@ -251,20 +251,21 @@ static void reads_the_raw_page(void **state)
 
     assert_true(number_in(report, 0, "dram__bytes_read.sum") == 134234112);
     assert_true(number_in(report, 0, "sm__cycles_elapsed.avg.per_second") == 1980000000);
-    assert_true(ridge_kernel_metric(copy, "launch__block_size", &metric));
+    assert_true(ridge_report_kernel_metric(copy, "launch__block_size", &metric));
     assert_int_equal(metric.value.kind, RIDGE_VALUE_COUNT);
     assert_int_equal(metric.value.count, 128);
-    assert_true(ridge_kernel_metric(copy, "dram__bytes_read.sum", &metric));
+    assert_true(ridge_report_kernel_metric(copy, "dram__bytes_read.sum", &metric));
     assert_string_equal(metric.unit, "byte");
-    assert_true(ridge_kernel_metric(copy, "sass__inst_executed_local_loads", &metric));
+    assert_true(ridge_report_kernel_metric(copy, "sass__inst_executed_local_loads", &metric));
     assert_int_equal(metric.value.kind, RIDGE_VALUE_ABSENT);
     assert_true(isnan(number_in(report, 0, "l1tex__t_sector_hit_rate.pct")));
 
-    assert_string_equal(ridge_kernel_get_info(ridge_report_kernel(report, 1))->name, "reduce");
+    assert_string_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 1))->name,
+                        "reduce");
     assert_true(number_in(report, 1, "launch__block_size") == 1024);
     assert_true(isnan(number_in(report, 1, "l1tex__t_sector_hit_rate.pct")));
-    assert_false(ridge_kernel_number(ridge_report_kernel(report, 1),
-                                     "sm__cycles_elapsed.avg.per_second", &number));
+    assert_false(ridge_report_kernel_number(ridge_report_kernel_at(report, 1),
+                                            "sm__cycles_elapsed.avg.per_second", &number));
     ridge_report_free(report);
     (void)state;
 }
@@ -276,7 +277,8 @@ static void reads_base_units(void **state)
                          "\"byte\",\"ns\"\n" ROW("0", "k") "\"134,234,112\",\"444,992\"\n");
 
     assert_true(number_in(report, 0, "dram__bytes_read.sum") == 134234112);
-    assert_true(ridge_kernel_get_info(ridge_report_kernel(report, 0))->duration_ns == 444992);
+    assert_true(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->duration_ns ==
+                444992);
     ridge_report_free(report);
     (void)state;
 }
@@ -329,10 +331,13 @@ static void reads_the_details_page(void **state)
                                                                                            "\n");
 
     assert_int_equal(ridge_report_kernel_count(report), 2);
-    assert_true(ridge_kernel_get_info(ridge_report_kernel(report, 0))->duration_ns == 5500);
-    assert_true(ridge_kernel_get_info(ridge_report_kernel(report, 1))->duration_ns == 6500);
+    assert_true(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->duration_ns ==
+                5500);
+    assert_true(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 1))->duration_ns ==
+                6500);
     assert_true(number_in(report, 0, "lts__t_sectors.sum.per_second") == 1.5e9);
-    assert_int_equal(ridge_kernel_get_info(ridge_report_kernel(report, 0))->metric_count, 2);
+    assert_int_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->metric_count,
+                     2);
     assert_int_equal(ridge_report_warning_count(report), 1);
     assert_non_null(strstr(ridge_report_warning(report, 0), "1 values have a label"));
     ridge_report_free(report);
@@ -349,7 +354,7 @@ static void reads_decimal_commas(void **state)
     assert_true(number_in(report, 0, "dram__bytes.sum") == 27595520);
     assert_true(number_in(report, 0, "gpu__time_duration.sum") == 117344);
     assert_true(number_in(report, 0, "x__y.pct") == 12.5);
-    assert_int_equal(ridge_kernel_get_info(ridge_report_kernel(report, 0))->cc_minor, 9);
+    assert_int_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->cc_minor, 9);
     ridge_report_free(report);
     (void)state;
 }
@@ -395,7 +400,8 @@ static void finds_base_names(void **state)
     snprintf(text, sizeof(text), HEADER "\"x__y\"\n\"0\",\"\",\"\",\"\",\"%s\",,,,,,,\"1\"\n",
              test->name);
     report = open_text(text);
-    assert_string_equal(ridge_kernel_get_info(ridge_report_kernel(report, 0))->name, test->base);
+    assert_string_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->name,
+                        test->base);
     ridge_report_free(report);
 }
 
@@ -414,12 +420,12 @@ static void reads_a_recorded_page(void **state)
     assert_true(number_in(report, 0, "gpu__time_duration.sum") == 2661312);
     assert_true(number_in(report, 0, "launch__occupancy_limit_warps") == 8);
     assert_true(number_in(report, 0, "launch__shared_mem_config_size") == 167936);
-    assert_true(ridge_kernel_metric(ridge_report_kernel(report, 0),
-                                    "launch__cluster_scheduling_policy", &metric));
+    assert_true(ridge_report_kernel_metric(ridge_report_kernel_at(report, 0),
+                                           "launch__cluster_scheduling_policy", &metric));
     assert_int_equal(metric.value.kind, RIDGE_VALUE_TEXT);
     assert_int_equal(metric.value.text_length, strlen("PolicySpread"));
     assert_memory_equal(metric.value.text, "PolicySpread", metric.value.text_length);
-    assert_string_equal(ridge_kernel_get_info(ridge_report_kernel(report, 0))->gpu_name,
+    assert_string_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->gpu_name,
                         "NVIDIA H200");
     ridge_report_free(report);
     (void)state;
@@ -523,7 +529,8 @@ static void tells_ranges(void **state)
 
     assert_int_equal(ridge_report_kernel_count(report), 4);
     for (i = 0; i < 4; i++) {
-        const ridge_kernel_info *const info = ridge_kernel_get_info(ridge_report_kernel(report, i));
+        const ridge_report_kernel_info *const info =
+            ridge_report_kernel_get_info(ridge_report_kernel_at(report, i));
 
         assert_int_equal(info->kind, kinds[i]);
         assert_int_equal(info->grid[0], kinds[i] == RIDGE_RESULT_KERNEL ? 8192 : 0);

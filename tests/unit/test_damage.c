@@ -69,12 +69,12 @@ static size_t read_all(const ridge_report *report)
     for (i = 0; i < ridge_report_module_count(report); i++)
         sum += ridge_report_module(report, i)->file_count;
     for (k = 0; k < ridge_report_kernel_count(report); k++) {
-        const ridge_kernel *const kernel = ridge_report_kernel(report, k);
+        const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, k);
         ridge_metric metric;
         ridge_rule rule;
 
-        sum += strlen(ridge_kernel_get_info(kernel)->name);
-        for (i = 0; ridge_kernel_metric_at(kernel, i, &metric); i++) {
+        sum += strlen(ridge_report_kernel_get_info(kernel)->name);
+        for (i = 0; ridge_report_kernel_metric_at(kernel, i, &metric); i++) {
             ridge_instances instances = ridge_instances_of(&metric);
             ridge_instance instance;
             size_t count = 0;
@@ -86,7 +86,7 @@ static size_t read_all(const ridge_report *report)
                 count++;
             assert_int_equal(count, metric.instance_count);
         }
-        for (i = 0; ridge_kernel_rule_at(kernel, i, &rule); i++)
+        for (i = 0; ridge_report_kernel_rule_at(kernel, i, &rule); i++)
             sum += rule.id != NULL ? strlen(rule.id) : 0;
     }
     return sum;
@@ -274,7 +274,8 @@ static void keeps_what_is_intact(void **state)
     wire_block(&out, &header, &payload);
     file = wire_finish(&out);
     report = build_open(&file);
-    assert_string_equal(ridge_kernel_get_info(ridge_report_kernel(report, 0))->name, "intact");
+    assert_string_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->name,
+                        "intact");
     assert_int_equal(ridge_report_warning_count(report), 1);
     assert_true(ridge_report_is_damaged(report));
     if (strstr(ridge_report_warning(report, 0), test->message) == NULL)

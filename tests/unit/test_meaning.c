@@ -146,7 +146,7 @@ static struct meaning_case {
 typedef struct held_report {
     file_bytes file;
     ridge_report *report;
-    const ridge_kernel *kernel;
+    const ridge_report_kernel *kernel;
 } held_report;
 
 static held_report open_held(const build_metric *metrics, size_t most)
@@ -159,7 +159,7 @@ static held_report open_held(const build_metric *metrics, size_t most)
         result.metric_count++;
     held.file = build_report(&block, 1);
     held.report = build_open(&held.file);
-    held.kernel = ridge_report_kernel(held.report, 0);
+    held.kernel = ridge_report_kernel_at(held.report, 0);
     return held;
 }
 
@@ -176,13 +176,13 @@ static void finds_a_meaning(void **state)
     const char *metric = "untouched";
     double value = 77;
 
-    assert_int_equal(ridge_kernel_meaning(held.kernel, test->meaning, &value, &metric),
+    assert_int_equal(ridge_report_kernel_meaning(held.kernel, test->meaning, &value, &metric),
                      test->found);
     if (test->found) {
         assert_true(value == test->value);
         assert_string_equal(metric, test->metric);
         value = 77;
-        assert_true(ridge_kernel_meaning(held.kernel, test->meaning, &value, NULL));
+        assert_true(ridge_report_kernel_meaning(held.kernel, test->meaning, &value, NULL));
         assert_true(value == test->value);
     } else {
         assert_true(value == 77);
@@ -215,14 +215,14 @@ static void finds_stalls(void **state)
     const char *metric = NULL;
     double ratio = 77;
 
-    assert_true(ridge_kernel_stall(held.kernel, RIDGE_STALL_BARRIER, &ratio, &metric));
+    assert_true(ridge_report_kernel_stall(held.kernel, RIDGE_STALL_BARRIER, &ratio, &metric));
     assert_true(ratio == 0.25);
     assert_string_equal(metric, metrics[0].name);
-    assert_true(ridge_kernel_stall(held.kernel, RIDGE_STALL_BARRIER, &ratio, NULL));
+    assert_true(ridge_report_kernel_stall(held.kernel, RIDGE_STALL_BARRIER, &ratio, NULL));
     ratio = 77;
-    assert_false(ridge_kernel_stall(held.kernel, RIDGE_STALL_GMMA, &ratio, &metric));
-    assert_false(ridge_kernel_stall(held.kernel, RIDGE_STALL_WAIT, &ratio, &metric));
-    assert_false(ridge_kernel_stall(held.kernel, RIDGE_STALL_COUNT, &ratio, &metric));
+    assert_false(ridge_report_kernel_stall(held.kernel, RIDGE_STALL_GMMA, &ratio, &metric));
+    assert_false(ridge_report_kernel_stall(held.kernel, RIDGE_STALL_WAIT, &ratio, &metric));
+    assert_false(ridge_report_kernel_stall(held.kernel, RIDGE_STALL_COUNT, &ratio, &metric));
     assert_true(ratio == 77);
     close_held(&held);
     (void)state;

@@ -106,7 +106,7 @@ static void counts(void **state)
     file_bytes file = build_report(&block, 1);
     ridge_report *const report = build_open(&file);
 
-    if (ridge_measured_work_of(ridge_report_kernel(report, 0), &work, &err) != RIDGE_OK)
+    if (ridge_measured_work_of(ridge_report_kernel_at(report, 0), &work, &err) != RIDGE_OK)
         fail_msg("%s", err.text);
     assert_int_equal(work.peak, test->peak);
     assert_int_equal(work.is_complete, test->is_complete);
@@ -227,7 +227,7 @@ static void counts_instructions(void **state)
         .sources = &source, .source_count = 1, .results = &result, .result_count = 1};
     file_bytes file = build_report(&block, 1);
     ridge_report *const report = build_open(&file);
-    const ridge_kernel *const kernel = ridge_report_kernel(report, 0);
+    const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, 0);
 
     assert_int_equal(ridge_measured_work_of(kernel, &work, NULL), RIDGE_OK);
     assert_int_equal(work.peak, test->peak);

@@ -285,7 +285,7 @@ static struct name_case {
 static void shortens_names(void **state)
 {
     const struct name_case *const row = *state;
-    const ridge_kernel_info info = {.demangled_name = row->demangled};
+    const ridge_report_kernel_info info = {.demangled_name = row->demangled};
     char buffer[64];
     char narrow[3];
 

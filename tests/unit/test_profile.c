@@ -61,7 +61,7 @@ static opened open_profile(const build_metric *metrics, size_t count, enum sourc
     source.function = kind == CODE || kind == DAMAGED_CODE ? "_Z1kv" : NULL;
     it.file = build_report(&block, 1);
     it.report = build_open(&it.file);
-    if (ridge_profile_create(ridge_report_kernel(it.report, 0), &it.profile, &err) != RIDGE_OK)
+    if (ridge_profile_create(ridge_report_kernel_at(it.report, 0), &it.profile, &err) != RIDGE_OK)
         fail_msg("%s", err.text);
     return it;
 }
@@ -176,7 +176,7 @@ static void joins_other_functions(void **state)
     file = build_report(&block, 1);
     report = build_open(&file);
 
-    assert_int_equal(ridge_profile_create(ridge_report_kernel(report, 0), &profile, NULL),
+    assert_int_equal(ridge_profile_create(ridge_report_kernel_at(report, 0), &profile, NULL),
                      RIDGE_OK);
     assert_int_equal(profile->row_count, 4); /* two of the kernel, one without code, the far one */
     assert_string_equal(profile->rows[0].function->name, "_Z1kv");
@@ -187,7 +187,7 @@ static void joins_other_functions(void **state)
     ridge_profile_free(profile);
 
     /* A range has no function of its own: rows are what was counted. */
-    assert_int_equal(ridge_profile_create(ridge_report_kernel(report, 1), &profile, NULL),
+    assert_int_equal(ridge_profile_create(ridge_report_kernel_at(report, 1), &profile, NULL),
                      RIDGE_OK);
     assert_null(profile->function);
     assert_int_equal(profile->row_count, 3);
@@ -308,7 +308,7 @@ static void joins_lines(void **state)
     ridge_profile *profile;
     size_t inlined = 0, i;
 
-    assert_int_equal(ridge_profile_create(ridge_report_kernel(report, 0), &profile, NULL),
+    assert_int_equal(ridge_profile_create(ridge_report_kernel_at(report, 0), &profile, NULL),
                      RIDGE_OK);
     assert_int_equal(profile->columns,
                      RIDGE_PROFILE_EXECUTED | RIDGE_PROFILE_OPCODES | RIDGE_PROFILE_LINES);
@@ -547,7 +547,7 @@ static void survives_failing_allocations(void **state)
         ridge_profile *profile = it.profile; /* anything but NULL */
 
         ridge_memory_fail_at(nth);
-        status = ridge_profile_create(ridge_report_kernel(it.report, 0), &profile, &err);
+        status = ridge_profile_create(ridge_report_kernel_at(it.report, 0), &profile, &err);
         ridge_memory_fail_at(0);
         if (status == RIDGE_OK) {
             assert_int_equal(profile->row_count, 5);

@@ -323,16 +323,16 @@ static void same_value(const ridge_value *a, const ridge_value *b)
         assert_memory_equal(a->text, b->text, a->text_length);
 }
 
-static void same_metrics(const ridge_kernel *a, const ridge_kernel *b)
+static void same_metrics(const ridge_report_kernel *a, const ridge_report_kernel *b)
 {
     ridge_metric x, y;
     size_t i;
 
-    for (i = 0; ridge_kernel_metric_at(a, i, &x); i++) {
+    for (i = 0; ridge_report_kernel_metric_at(a, i, &x); i++) {
         ridge_instances in_x, in_y;
         ridge_instance p, q;
 
-        assert_true(ridge_kernel_metric_at(b, i, &y));
+        assert_true(ridge_report_kernel_metric_at(b, i, &y));
         assert_string_equal(x.name, y.name);
         same_value(&x.value, &y.value);
         assert_int_equal(x.instance_count, y.instance_count);
@@ -345,7 +345,7 @@ static void same_metrics(const ridge_kernel *a, const ridge_kernel *b)
         }
         assert_false(ridge_instances_next(&in_y, &q));
     }
-    assert_false(ridge_kernel_metric_at(b, i, &y));
+    assert_false(ridge_report_kernel_metric_at(b, i, &y));
 }
 
 /* Takes the directories out of a text, in place: what is between a separator before which no path
@@ -385,13 +385,13 @@ static void same_text(const char *a, const char *b)
     free(y);
 }
 
-static void same_rules(const ridge_kernel *a, const ridge_kernel *b)
+static void same_rules(const ridge_report_kernel *a, const ridge_report_kernel *b)
 {
     ridge_rule x, y;
     size_t i;
 
-    for (i = 0; ridge_kernel_rule_at(a, i, &x); i++) {
-        assert_true(ridge_kernel_rule_at(b, i, &y));
+    for (i = 0; ridge_report_kernel_rule_at(a, i, &x); i++) {
+        assert_true(ridge_report_kernel_rule_at(b, i, &y));
         assert_string_equal(x.id, y.id);
         same_text(x.title, y.title);
         /* One message quotes the path of a rule, with spaces in it: no way to tell its end. */
@@ -400,10 +400,10 @@ static void same_rules(const ridge_kernel *a, const ridge_kernel *b)
         assert_int_equal(x.type, y.type);
         assert_memory_equal(&x.speedup_frac, &y.speedup_frac, sizeof(double));
     }
-    assert_false(ridge_kernel_rule_at(b, i, &y));
+    assert_false(ridge_report_kernel_rule_at(b, i, &y));
 }
 
-static void same_rows(const ridge_kernel *a, const ridge_kernel *b)
+static void same_rows(const ridge_report_kernel *a, const ridge_report_kernel *b)
 {
     ridge_profile *x, *y;
     size_t i;
@@ -423,8 +423,8 @@ static void same_rows(const ridge_kernel *a, const ridge_kernel *b)
             assert_int_equal(line->line, other->line);
             same_text(line->file, other->file);
             assert_int_equal(strlen(line->file), strlen(other->file));
-            file = ridge_module_file(ridge_kernel_module(a), line->file);
-            other_file = ridge_module_file(ridge_kernel_module(b), other->file);
+            file = ridge_module_file(ridge_report_kernel_module(a), line->file);
+            other_file = ridge_module_file(ridge_report_kernel_module(b), other->file);
             assert_int_equal(file == NULL, other_file == NULL);
             if (file != NULL) {
                 assert_int_equal(file->text_bytes, other_file->text_bytes);
@@ -495,8 +495,8 @@ static void same_report(const contents *file, const char *name)
     assert_int_equal(ridge_report_warning_count(before), ridge_report_warning_count(after));
     assert_int_equal(ridge_report_kernel_count(before), ridge_report_kernel_count(after));
     for (k = 0; k < ridge_report_kernel_count(before); k++) {
-        const ridge_kernel *const a = ridge_report_kernel(before, k);
-        const ridge_kernel *const b = ridge_report_kernel(after, k);
+        const ridge_report_kernel *const a = ridge_report_kernel_at(before, k);
+        const ridge_report_kernel *const b = ridge_report_kernel_at(after, k);
         char *x, *y;
 
         same_metrics(a, b);

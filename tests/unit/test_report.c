@@ -3,21 +3,21 @@
 
 #include <math.h>
 
-static ridge_metric metric_of(const ridge_kernel *kernel, const char *name)
+static ridge_metric metric_of(const ridge_report_kernel *kernel, const char *name)
 {
     ridge_metric metric;
 
-    if (!ridge_kernel_metric(kernel, name, &metric))
+    if (!ridge_report_kernel_metric(kernel, name, &metric))
         fail_msg("no metric %s", name);
     assert_string_equal(metric.name, name);
     return metric;
 }
 
-static double number_of(const ridge_kernel *kernel, const char *name)
+static double number_of(const ridge_report_kernel *kernel, const char *name)
 {
     double number;
 
-    if (!ridge_kernel_number(kernel, name, &number))
+    if (!ridge_report_kernel_number(kernel, name, &number))
         fail_msg("no number %s", name);
     return number;
 }
@@ -27,7 +27,7 @@ static double number_of(const ridge_kernel *kernel, const char *name)
 static struct value_case {
     const char *name;
     build_value stored;
-    bool is_number; /* ridge_kernel_number() gives one */
+    bool is_number; /* ridge_report_kernel_number() gives one */
     double number;
 } value_cases[] = {
     {"a double", V_NUMBER(0.1), true, 0.1},
@@ -56,12 +56,12 @@ static void reads_values(void **state)
     const build_block block = {.results = &result, .result_count = 1};
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
-    const ridge_kernel *const kernel = ridge_report_kernel(report, 0);
+    const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, 0);
     const ridge_metric metric = metric_of(kernel, "some__metric");
     double number = 7;
 
     assert_int_equal(metric.value.kind, test->stored.kind);
-    assert_int_equal(ridge_kernel_number(kernel, "some__metric", &number), test->is_number);
+    assert_int_equal(ridge_report_kernel_number(kernel, "some__metric", &number), test->is_number);
     if (test->is_number) {
         assert_memory_equal(&metric.value.number, &number, sizeof(number));
         if (isnan(test->number))
@@ -88,24 +88,24 @@ static void absent_is_not_zero(void **state)
     const build_block block = {.results = &result, .result_count = 1};
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
-    const ridge_kernel *const kernel = ridge_report_kernel(report, 0);
-    const ridge_kernel_info *const info = ridge_kernel_get_info(kernel);
+    const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, 0);
+    const ridge_report_kernel_info *const info = ridge_report_kernel_get_info(kernel);
     ridge_metric metric;
     ridge_rule rule;
     double number;
 
-    assert_false(ridge_kernel_metric(kernel, "b", &metric));
+    assert_false(ridge_report_kernel_metric(kernel, "b", &metric));
     assert_null(metric.name);
     assert_int_equal(metric.value.kind, RIDGE_VALUE_ABSENT);
-    assert_false(ridge_kernel_number(kernel, "b", &number));
-    assert_false(ridge_kernel_metric(kernel, "", &metric));
-    assert_true(ridge_kernel_metric_at(kernel, 0, &metric));
-    assert_false(ridge_kernel_metric_at(kernel, 1, &metric));
-    assert_false(ridge_kernel_metric_at(kernel, SIZE_MAX, &metric));
-    assert_false(ridge_kernel_rule_at(kernel, 0, &rule));
-    assert_null(ridge_report_kernel(report, 1));
+    assert_false(ridge_report_kernel_number(kernel, "b", &number));
+    assert_false(ridge_report_kernel_metric(kernel, "", &metric));
+    assert_true(ridge_report_kernel_metric_at(kernel, 0, &metric));
+    assert_false(ridge_report_kernel_metric_at(kernel, 1, &metric));
+    assert_false(ridge_report_kernel_metric_at(kernel, SIZE_MAX, &metric));
+    assert_false(ridge_report_kernel_rule_at(kernel, 0, &rule));
+    assert_null(ridge_report_kernel_at(report, 1));
     assert_null(ridge_report_module(report, 0));
-    assert_null(ridge_kernel_module(kernel));
+    assert_null(ridge_report_kernel_module(kernel));
     assert_null(ridge_report_warning(report, 0));
     assert_false(ridge_report_is_damaged(report));
     assert_null(info->demangled_name);
@@ -144,7 +144,7 @@ static void reads_instances(void **state)
     const build_block block = {.results = &result, .result_count = 1};
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
-    const ridge_kernel *const kernel = ridge_report_kernel(report, 0);
+    const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, 0);
     size_t m, i;
 
     for (m = 0; m < COUNT_OF(metrics); m++) {
@@ -186,9 +186,9 @@ static void last_of_a_name_wins(void **state)
     const build_block block = {.results = &result, .result_count = 1};
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
-    const ridge_kernel *const kernel = ridge_report_kernel(report, 0);
+    const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, 0);
 
-    assert_int_equal(ridge_kernel_get_info(kernel)->metric_count, 2);
+    assert_int_equal(ridge_report_kernel_get_info(kernel)->metric_count, 2);
     assert_true(number_of(kernel, "a") == 3);
     assert_int_equal(metric_of(kernel, "a").instance_count, 0);
     assert_true(number_of(kernel, "b") == 2);
@@ -214,12 +214,12 @@ static void finds_repeated_names(void **state)
         {.strings = second, .string_count = 2, .results = &results[1], .result_count = 1}};
     file_bytes file;
     ridge_report *const report = build_open_blocks(blocks, 2, &file);
-    const ridge_kernel *kernel = ridge_report_kernel(report, 0);
+    const ridge_report_kernel *kernel = ridge_report_kernel_at(report, 0);
 
     assert_true(number_of(kernel, "a") == 1);
     assert_true(number_of(kernel, "b") == 2);
-    kernel = ridge_report_kernel(report, 1);
-    assert_int_equal(ridge_kernel_get_info(kernel)->metric_count, 2);
+    kernel = ridge_report_kernel_at(report, 1);
+    assert_int_equal(ridge_report_kernel_get_info(kernel)->metric_count, 2);
     assert_true(number_of(kernel, "a") == 4); /* the last of a name wins */
     assert_true(number_of(kernel, "c") == 5);
     build_close(report, &file);
@@ -239,7 +239,7 @@ static void appends_string_tables(void **state)
                                   {.strings = second, .string_count = 1}};
     file_bytes file;
     ridge_report *const report = build_open_blocks(blocks, 3, &file);
-    const ridge_kernel *const kernel = ridge_report_kernel(report, 0);
+    const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, 0);
 
     assert_int_equal(ridge_report_warning_count(report), 0);
     assert_true(number_of(kernel, "a") == 1);
@@ -265,7 +265,7 @@ static void many_names(void **state)
     }
     report = build_open_blocks(&block, 1, &file);
     for (i = 0; i < MANY; i++)
-        assert_true(number_of(ridge_report_kernel(report, 0), texts[i]) == (double)i);
+        assert_true(number_of(ridge_report_kernel_at(report, 0), texts[i]) == (double)i);
     build_close(report, &file);
     (void)state;
 }
@@ -282,8 +282,9 @@ static void names_out_of_range(void **state)
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
 
-    assert_int_equal(ridge_kernel_get_info(ridge_report_kernel(report, 0))->metric_count, 1);
-    assert_true(number_of(ridge_report_kernel(report, 0), "a") == 1);
+    assert_int_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->metric_count,
+                     1);
+    assert_true(number_of(ridge_report_kernel_at(report, 0), "a") == 1);
     assert_int_equal(ridge_report_warning_count(report), 1);
     assert_non_null(strstr(ridge_report_warning(report, 0),
                            "4 metrics refer to a name beyond the 1 in the string table"));
@@ -308,7 +309,7 @@ static void merges_the_session(void **state)
     };
     const build_result result = {.name = "k"};
     build_block blocks[COUNT_OF(pieces) + 1] = {{.results = &result, .result_count = 1}};
-    const ridge_kernel_info *info;
+    const ridge_report_kernel_info *info;
     const ridge_session *session;
     file_bytes file;
     ridge_report *report;
@@ -330,7 +331,7 @@ static void merges_the_session(void **state)
     assert_string_equal(session->command_line, "ncu app");
     assert_string_equal(session->process_name, "app");
     /* A result in front of the devices knows its device all the same. */
-    info = ridge_kernel_get_info(ridge_report_kernel(report, 0));
+    info = ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0));
     assert_string_equal(info->gpu_name, "NVIDIA H200");
     assert_int_equal(info->sm_count, 132);
     assert_int_equal(info->cc_major, 9);
@@ -364,7 +365,8 @@ static void reads_a_kernel(void **state)
     const build_block block = {.session = &session, .results = &result, .result_count = 1};
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
-    const ridge_kernel_info *const info = ridge_kernel_get_info(ridge_report_kernel(report, 0));
+    const ridge_report_kernel_info *const info =
+        ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0));
 
     assert_int_equal(info->kind, RIDGE_RESULT_KERNEL);
     assert_string_equal(info->name, "copy");
@@ -399,10 +401,12 @@ static void names_of_a_kernel(void **state)
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
 
-    assert_string_equal(ridge_kernel_get_info(ridge_report_kernel(report, 0))->name, "?");
-    assert_string_equal(ridge_kernel_get_info(ridge_report_kernel(report, 1))->demangled_name,
-                        "renamed()");
-    assert_int_equal(ridge_kernel_get_info(ridge_report_kernel(report, 1))->clocks_locked, 1);
+    assert_string_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->name, "?");
+    assert_string_equal(
+        ridge_report_kernel_get_info(ridge_report_kernel_at(report, 1))->demangled_name,
+        "renamed()");
+    assert_int_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 1))->clocks_locked,
+                     1);
     build_close(report, &file);
     (void)state;
 }
@@ -440,14 +444,14 @@ static void reads_other_results(void **state)
         .sources = &source, .source_count = 1, .results = results, .result_count = 2};
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
-    const ridge_kernel *kernel;
-    const ridge_kernel_info *info;
+    const ridge_report_kernel *kernel;
+    const ridge_report_kernel_info *info;
     ridge_rule got;
 
     assert_int_equal(ridge_report_kernel_count(report), 2);
     assert_int_equal(ridge_report_warning_count(report), 0);
-    kernel = ridge_report_kernel(report, 1);
-    info = ridge_kernel_get_info(kernel);
+    kernel = ridge_report_kernel_at(report, 1);
+    info = ridge_report_kernel_get_info(kernel);
     assert_int_equal(info->kind, test->kind);
     assert_string_equal(info->name, test->name);
     assert_int_equal(info->metric_count, 2);
@@ -457,9 +461,9 @@ static void reads_other_results(void **state)
     assert_int_equal(info->context_id, test->has_parts ? 3 : 0);
     assert_int_equal(info->stream_id, test->has_stream ? 5 : 0);
     assert_int_equal(info->clocks_locked, test->has_parts ? 1 : -1);
-    assert_int_equal(ridge_kernel_module(kernel) != NULL, test->has_parts);
+    assert_int_equal(ridge_report_kernel_module(kernel) != NULL, test->has_parts);
     if (test->has_parts) {
-        assert_true(ridge_kernel_rule_at(kernel, 0, &got));
+        assert_true(ridge_report_kernel_rule_at(kernel, 0, &got));
         assert_string_equal(got.id, "Id");
         assert_true(got.speedup_frac == 0.5);
     }
@@ -478,11 +482,11 @@ static void reads_rules(void **state)
     const build_block block = {.results = &result, .result_count = 1};
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
-    const ridge_kernel *const kernel = ridge_report_kernel(report, 0);
+    const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, 0);
     ridge_rule rule;
 
-    assert_int_equal(ridge_kernel_get_info(kernel)->rule_count, 3);
-    assert_true(ridge_kernel_rule_at(kernel, 0, &rule));
+    assert_int_equal(ridge_report_kernel_get_info(kernel)->rule_count, 3);
+    assert_true(ridge_report_kernel_rule_at(kernel, 0, &rule));
     assert_string_equal(rule.id, "SOLBottleneck");
     assert_string_equal(rule.name, "Bottleneck");
     assert_string_equal(rule.section, "SpeedOfLight");
@@ -491,14 +495,14 @@ static void reads_rules(void **state)
     assert_int_equal(rule.type, 1);
     assert_true(isnan(rule.speedup_frac));
     assert_int_equal(rule.speedup_is_global, -1);
-    assert_true(ridge_kernel_rule_at(kernel, 1, &rule));
+    assert_true(ridge_report_kernel_rule_at(kernel, 1, &rule));
     assert_null(rule.title);
     assert_int_equal(rule.type, 2);
     assert_true(rule.speedup_frac == 0.505);
     assert_int_equal(rule.speedup_is_global, 0);
-    assert_true(ridge_kernel_rule_at(kernel, 2, &rule));
+    assert_true(ridge_report_kernel_rule_at(kernel, 2, &rule));
     assert_int_equal(rule.speedup_is_global, 1);
-    assert_false(ridge_kernel_rule_at(kernel, 3, &rule));
+    assert_false(ridge_report_kernel_rule_at(kernel, 3, &rule));
     assert_null(rule.id);
     build_close(report, &file);
     (void)state;
@@ -528,7 +532,7 @@ static void reads_modules(void **state)
         .sources = sources, .source_count = 3, .results = results, .result_count = 5};
     file_bytes file;
     ridge_report *const report = build_open_blocks(&block, 1, &file);
-    const ridge_module *module = ridge_kernel_module(ridge_report_kernel(report, 0));
+    const ridge_module *module = ridge_report_kernel_module(ridge_report_kernel_at(report, 0));
     const ridge_source_file *source;
     uint64_t address = 1;
     size_t length;
@@ -538,16 +542,16 @@ static void reads_modules(void **state)
     assert_int_equal(module->cc_major, 9);
     assert_int_equal(module->binary_bytes, 5);
     assert_memory_equal(module->binary, "cubin", 5);
-    assert_true(ridge_kernel_code_address(ridge_report_kernel(report, 0), &address));
+    assert_true(ridge_report_kernel_code_address(ridge_report_kernel_at(report, 0), &address));
     assert_true(address == UINT64_C(0x7f0000001000));
-    assert_int_equal(ridge_kernel_get_info(ridge_report_kernel(report, 0))->cc_major, 9);
-    assert_false(ridge_kernel_code_address(ridge_report_kernel(report, 1), &address));
-    assert_true(ridge_kernel_code_address(ridge_report_kernel(report, 2), &address));
+    assert_int_equal(ridge_report_kernel_get_info(ridge_report_kernel_at(report, 0))->cc_major, 9);
+    assert_false(ridge_report_kernel_code_address(ridge_report_kernel_at(report, 1), &address));
+    assert_true(ridge_report_kernel_code_address(ridge_report_kernel_at(report, 2), &address));
     assert_true(address == 16);
-    assert_null(ridge_kernel_module(ridge_report_kernel(report, 2))->binary);
-    assert_null(ridge_kernel_module(ridge_report_kernel(report, 3)));
-    assert_false(ridge_kernel_code_address(ridge_report_kernel(report, 3), &address));
-    assert_false(ridge_kernel_code_address(ridge_report_kernel(report, 4), &address));
+    assert_null(ridge_report_kernel_module(ridge_report_kernel_at(report, 2))->binary);
+    assert_null(ridge_report_kernel_module(ridge_report_kernel_at(report, 3)));
+    assert_false(ridge_report_kernel_code_address(ridge_report_kernel_at(report, 3), &address));
+    assert_false(ridge_report_kernel_code_address(ridge_report_kernel_at(report, 4), &address));
 
     assert_int_equal(module->file_count, 1);
     assert_null(ridge_module_file(module, "b.cu"));
@@ -562,7 +566,8 @@ static void reads_modules(void **state)
     assert_null(ridge_source_line(source, UINT32_MAX, &length));
     assert_null(ridge_source_line(source, 0, &length));
     assert_int_equal(length, 0);
-    source = ridge_module_file(ridge_kernel_module(ridge_report_kernel(report, 2)), "b.cu");
+    source =
+        ridge_module_file(ridge_report_kernel_module(ridge_report_kernel_at(report, 2)), "b.cu");
     assert_null(source->text);
     assert_null(ridge_source_line(source, 1, &length));
     build_close(report, &file);
@@ -591,10 +596,10 @@ static void a_second_process_reuses_references(void **state)
 
     assert_int_equal(ridge_report_module_count(report), 2);
     for (i = 0; i < 3; i++) {
-        const ridge_kernel *const kernel = ridge_report_kernel(report, i);
+        const ridge_report_kernel *const kernel = ridge_report_kernel_at(report, i);
 
-        assert_memory_equal(ridge_kernel_module(kernel)->binary, binaries[i], 5);
-        assert_true(ridge_kernel_code_address(kernel, &address));
+        assert_memory_equal(ridge_report_kernel_module(kernel)->binary, binaries[i], 5);
+        assert_true(ridge_report_kernel_code_address(kernel, &address));
         assert_true(address == addresses[i]);
     }
     build_close(report, &file);
@@ -610,7 +615,7 @@ static void a_module_may_come_late(void **state)
     file_bytes file;
     ridge_report *const report = build_open_blocks(blocks, 2, &file);
 
-    assert_non_null(ridge_kernel_module(ridge_report_kernel(report, 0)));
+    assert_non_null(ridge_report_kernel_module(ridge_report_kernel_at(report, 0)));
     build_close(report, &file);
     (void)state;
 }

@@ -83,7 +83,7 @@ struct csv_reader {
     size_t column_count;
     size_t at[COLUMN_KINDS]; /* where a column of a kind is; SIZE_MAX: nowhere */
     bool is_details;
-    ridge_kernel *kernel;            /* the one that is being filled; NULL: none */
+    ridge_report_kernel *kernel;     /* the one that is being filled; NULL: none */
     csv_field kernel_id, process_id; /* details page: what its rows start with */
     size_t label_count;
 };
@@ -209,7 +209,7 @@ static ridge_slice base_name(const char *name, size_t length)
     return (ridge_slice){(const uint8_t *)name + start, end - start};
 }
 
-static bool read_names(struct csv_reader *reader, ridge_kernel_info *info)
+static bool read_names(struct csv_reader *reader, ridge_report_kernel_info *info)
 {
     ridge_report *const report = reader->report;
 
@@ -253,7 +253,7 @@ static void finish_kernel(struct csv_reader *reader)
 static bool start_kernel(struct csv_reader *reader)
 {
     const csv_field *const cc = field_of(reader, COLUMN_CC);
-    ridge_kernel_info *info;
+    ridge_report_kernel_info *info;
     uint64_t number;
 
     finish_kernel(reader);

@@ -49,7 +49,8 @@ void ncu_value_read(ridge_slice message, ridge_value *out)
 /* What add_metric() found out. */
 enum outcome { DONE, MALFORMED, OUT_OF_MEMORY };
 
-static enum outcome add_metric(ridge_kernel *kernel, ridge_slice message, size_t *unknown_names)
+static enum outcome add_metric(ridge_report_kernel *kernel, ridge_slice message,
+                               size_t *unknown_names)
 {
     ridge_cursor cursor = ridge_cursor_of(message);
     ridge_field field;
@@ -217,7 +218,7 @@ static const struct result_fields {
 };
 
 /* The module that the result ran from: a kernel wraps the reference, the others do not. */
-static void read_source(ridge_kernel *kernel, const ridge_field *field)
+static void read_source(ridge_report_kernel *kernel, const ridge_field *field)
 {
     ridge_cursor cursor = ridge_cursor_of(field->bytes);
     ridge_field part = *field;
@@ -233,10 +234,10 @@ static void read_source(ridge_kernel *kernel, const ridge_field *field)
 }
 
 /* What all kinds have but the metrics. */
-static bool read_common_field(ridge_kernel *kernel, const ridge_field *field)
+static bool read_common_field(ridge_report_kernel *kernel, const ridge_field *field)
 {
     const struct result_fields *const fields = &result_fields[kernel->info.kind];
-    ridge_kernel_info *const info = &kernel->info;
+    ridge_report_kernel_info *const info = &kernel->info;
 
     if (field->number == fields->context && field->wire == RIDGE_WIRE_VARINT)
         info->context_id = field->value;
@@ -256,9 +257,9 @@ static bool read_common_field(ridge_kernel *kernel, const ridge_field *field)
 }
 
 /* Names and launch of a kernel. */
-static bool read_kernel_field(ridge_kernel *kernel, const ridge_field *field)
+static bool read_kernel_field(ridge_report_kernel *kernel, const ridge_field *field)
 {
-    ridge_kernel_info *const info = &kernel->info;
+    ridge_report_kernel_info *const info = &kernel->info;
     const char **text = NULL;
 
     if (field->wire != RIDGE_WIRE_BYTES)
@@ -323,7 +324,7 @@ static uint32_t find_metric_field(const ridge_report *report, ridge_slice messag
 }
 
 /* "range: scale, reverse and 2 more": what is not one kernel has no name of its own. */
-static bool name_result(ridge_kernel *kernel)
+static bool name_result(ridge_report_kernel *kernel)
 {
     enum { SHOWN = 3 };
     ridge_metric metric;
@@ -335,7 +336,7 @@ static bool name_result(ridge_kernel *kernel)
 
     ridge_text_init(&text);
     ridge_text_add(&text, result_fields[kernel->info.kind].name);
-    if (ridge_kernel_metric(kernel, "launch__kernel_name", &metric)) {
+    if (ridge_report_kernel_metric(kernel, "launch__kernel_name", &metric)) {
         instances = ridge_instances_of(&metric);
         while (ridge_instances_next(&instances, &instance)) {
             if (instance.value.kind != RIDGE_VALUE_TEXT || instance.value.text_length == 0)
@@ -375,7 +376,7 @@ bool ncu_result_read(ridge_report *report, ridge_slice message, ridge_result_kin
     ridge_cursor cursor = ridge_cursor_of(message);
     const size_t metric_count = count_fields(message, metric_field);
     ridge_field field;
-    ridge_kernel *kernel;
+    ridge_report_kernel *kernel;
     size_t unknown_names = 0, malformed = 0;
     bool enough_memory;
 
