@@ -22,6 +22,7 @@ install(FILES
     ${CMAKE_CURRENT_LIST_DIR}/FindZstd.cmake
     ${CMAKE_CURRENT_LIST_DIR}/FindLz4.cmake
     ${CMAKE_CURRENT_LIST_DIR}/FindJansson.cmake
+    ${CMAKE_CURRENT_LIST_DIR}/FindXxhash.cmake
     DESTINATION ${RIDGE_PACKAGE_DIR})
 
 # pkg-config --static --libs ridge; paths are relative to where ridge.pc lies, so a tree can move.

@@ -19,6 +19,8 @@ zlib        zlib1g-dev           -           zlib-devel           zlib      zlib
 zstd        libzstd-dev          zstd        libzstd-devel        zstd      zstd-dev
 lz4         liblz4-dev           lz4         lz4-devel            lz4       lz4-dev
 jansson     libjansson-dev       jansson     jansson-devel        jansson   jansson-dev
+sqlite3     libsqlite3-dev       sqlite      sqlite-devel         sqlite    sqlite-dev
+xxhash      libxxhash-dev        xxhash      xxhash-devel         xxhash    xxhash-dev
 pkg-config  pkg-config           pkg-config  pkgconf-pkg-config   pkgconf   pkgconf
 cmocka      libcmocka-dev        cmocka      libcmocka-devel      cmocka    cmocka-dev
 xz          xz-utils             xz          xz                   xz        xz
@@ -89,6 +91,8 @@ has() {
     zstd) has_header zstd.h ;;
     lz4) has_header lz4.h ;;
     jansson) has_header jansson.h ;;
+    sqlite3) has_header sqlite3.h ;;
+    xxhash) has_header xxhash.h ;;
     cmocka) pkg-config --exists cmocka ;;
     c++) command -v c++ || command -v g++ || command -v clang++ ;;
     clang-format) clang_14 clang-format ;;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where kernels come from: a name on the command line becomes a ridge_kernel.
+ *
+ *     rms_norm, rms_norm:VARIANT    a family of this tree, or of the harness (probe:copy)
+ *     ./libmine.so:NAME             a shared library that exports ridge_plugin(), by kernel name
+ *     ./libmine.so --call "..."     a plain function of a shared library, by its signature
+ *     kernel.json                   a manifest (ridge-kernel/1) beside a cubin, PTX or fat binary
+ *     build:ID                      a binary that the ledger archived
+ *     python:MODULE:FUNCTION        resolved by the Python package, not here
+ *
+ * An arm is opened in the process that runs it, a child of the command. Plug-ins are copied to a
+ * unique path before they are loaded, since the loader knows files by inode: a rebuilt library
+ * under the old name would give the old code. */
+#ifndef RIDGE_ARM_H
+#define RIDGE_ARM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ridge/device.h"
+#include "ridge/family.h"
+#include "ridge/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ridge_arm_kind {
+    RIDGE_ARM_FAMILY,
+    RIDGE_ARM_PLUGIN,
+    RIDGE_ARM_CALL,
+    RIDGE_ARM_MANIFEST,
+    RIDGE_ARM_PYTHON
+} ridge_arm_kind;
+
+/* Parsed, nothing opened. */
+typedef struct ridge_arm_name {
+    ridge_arm_kind kind;
+    char path[512]; /* of a library or a manifest; family; module */
+    char item[128]; /* variant, kernel, function; "" */
+} ridge_arm_name;
+/* RIDGE_ERR_INVALID_ARGUMENT says which forms there are. build:ID is for the caller to resolve. */
+ridge_status ridge_arm_name_parse(const char *text, ridge_arm_name *out, ridge_error *err);
+
+typedef struct ridge_arm_options {
+    const ridge_family *const *families; /* ends with NULL: ridge_kernels_families() and others */
+    const char *call;                    /* a signature for RIDGE_ARM_CALL; NULL */
+    const char *family; /* whose reference and cases an arm without its own takes */
+} ridge_arm_options;
+
+typedef struct ridge_arm ridge_arm;
+
+/* Opens what text names for a device. Machine code is loaded when the kernel is first prepared.
+ * *out is new. RIDGE_ERR_IO, RIDGE_ERR_FORMAT (manifest: which member, what was expected),
+ * RIDGE_ERR_ARCH, RIDGE_ERR_UNSUPPORTED. */
+ridge_status ridge_arm_open(ridge_device *device, const char *text,
+                            const ridge_arm_options *options, ridge_arm **out, ridge_error *err);
+void ridge_arm_free(ridge_arm *arm);
+const ridge_kernel *ridge_arm_kernel(const ridge_arm *arm);
+const char *ridge_arm_text(const ridge_arm *arm); /* as given */
+/* Hash of the machine code of the kernels it launches: 32 hexadecimal digits; of a plug-in with
+ * device code all its cubins, without any its text sections; "" when not known. */
+const char *ridge_arm_code_hash(const ridge_arm *arm);
+/* What is to be archived: the bytes of the cubin, PTX or library; borrowed. */
+void ridge_arm_image(const ridge_arm *arm, const void **bytes, size_t *size_bytes,
+                     const char **kind);
+/* The base case: the family's, the manifest's first values of each axis; with dtypes and tile. */
+void ridge_arm_case(const ridge_arm *arm, ridge_case *out);
+const ridge_dtype *ridge_arm_dtypes(const ridge_arm *arm, size_t *count);
+int64_t ridge_arm_tile(const ridge_arm *arm); /* 0: unknown */
+/* -- expressions of a manifest ----------------------------------------------------------------- */
+
+/* Whole numbers with + - * / % and comparisons, ceil_div, round_up, min, max, log2, names; 64 bits,
+ * overflow, division by zero and unknown names are errors with the column. */
+typedef bool (*ridge_lookup)(void *context, const char *name, size_t length, int64_t *out);
+ridge_status ridge_expression_value(const char *text, ridge_lookup lookup, void *context,
+                                    int64_t *out, ridge_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

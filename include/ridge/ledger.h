@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The ledger of a campaign: one SQLite file (schema ridge-ledger/1, docs/formats/ledger.md) with
+ * what was tried, predicted, built, checked and measured, and why it was kept or not.
+ *
+ * Identifiers are content hashes (32 hexadecimal digits), so that ledgers merge in any order.
+ * Times are in ns as numbers. Two processes may write at once (WAL, waits up to 10 s).
+ *
+ * The exchange format ridge-bench/1 is lines of JSON: {"t": "slot", "id": ..., ...}, one row of a
+ * table each. A session writes them; import is idempotent. */
+#ifndef RIDGE_LEDGER_H
+#define RIDGE_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ridge/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ridge_ledger ridge_ledger;
+
+typedef enum ridge_ledger_mode {
+    RIDGE_LEDGER_READ,
+    RIDGE_LEDGER_WRITE, /* must exist */
+    RIDGE_LEDGER_CREATE /* made when it is not there */
+} ridge_ledger_mode;
+
+/* RIDGE_ERR_IO: not there, not writable, locked by another process (says for how long it was
+ * tried), disk full; RIDGE_ERR_FORMAT: no ledger, or damaged; RIDGE_ERR_UNSUPPORTED: a newer
+ * schema. */
+ridge_status ridge_ledger_open(const char *path, ridge_ledger_mode mode, ridge_ledger **out,
+                               ridge_error *err);
+void ridge_ledger_free(ridge_ledger *ledger);
+
+/* -- records ----------------------------------------------------------------------------------- */
+
+/* One line of ridge-bench/1. A row that is there already is left as it is. Lines between begin and
+ * commit are one transaction. RIDGE_ERR_FORMAT: no JSON, an unknown table, an id that is not the
+ * hash of its content, a reference to a row that is not there (checked by commit). */
+ridge_status ridge_ledger_begin(ridge_ledger *ledger, ridge_error *err);
+ridge_status ridge_ledger_import_line(ridge_ledger *ledger, const char *line, size_t length,
+                                      ridge_error *err);
+ridge_status ridge_ledger_commit(ridge_ledger *ledger, ridge_error *err);
+void ridge_ledger_rollback(ridge_ledger *ledger);
+/* All rows, sorted by table and id; the first line is the header. */
+ridge_status ridge_ledger_export(ridge_ledger *ledger, FILE *stream, bool with_artefacts,
+                                 ridge_error *err);
+/* Rows of another ledger; counts of rows that were new and that were there. */
+ridge_status ridge_ledger_merge(ridge_ledger *ledger, const char *other_path, size_t *added,
+                                size_t *present, ridge_error *err);
+
+/* -- builds ------------------------------------------------------------------------------------ */
+
+typedef struct ridge_build_row {
+    const char *kernel;                                          /* as named on the command line */
+    const char *code_hash;                                       /* of the machine code */
+    const char *arch;                                            /* "sm_90a" */
+    const char *source_rev, *dirty_diff_hash, *compiler, *flags; /* NULL: not known */
+    int registers_per_thread, spill_bytes, shared_bytes;         /* -1: not known */
+    int64_t code_bytes;                                          /* -1: not known */
+    double compile_s;                                            /* NAN: not known */
+    const void *image;                                           /* archived, NULL: not */
+    size_t image_bytes;
+    const char *image_kind; /* "cubin", "so", "ptx", "manifest" */
+} ridge_build_row;
+
+/* id: 33 bytes. The same code is the same build. */
+ridge_status ridge_ledger_add_build(ridge_ledger *ledger, const ridge_build_row *build, char *id,
+                                    ridge_error *err);
+/* Full id from at least four leading digits; RIDGE_ERR_INVALID_ARGUMENT: none, or several. */
+ridge_status ridge_ledger_find_build(ridge_ledger *ledger, const char *prefix, char *id,
+                                     ridge_error *err);
+/* Writes the archived binary to a file of folder; path receives its name. */
+ridge_status ridge_ledger_extract_build(ridge_ledger *ledger, const char *id, const char *folder,
+                                        char *path, size_t path_size, ridge_error *err);
+
+/* -- campaigns and steps ----------------------------------------------------------------------- */
+
+typedef struct ridge_step_start {
+    const char *campaign; /* title; made when it is not there; NULL: the latest */
+    const char *goal;     /* of a new campaign */
+    const char *change;   /* the one change */
+    const char *hypothesis, *expected_metric; /* NULL: none */
+    double predicted_ratio;                   /* new time / old time; NAN: none */
+    const char *parent;                       /* step number or id; NULL: the last one kept */
+    const char *author, *assisted_by;
+} ridge_step_start;
+
+/* Opens a step; number (1, 2, ...) and id. RIDGE_ERR_INVALID_ARGUMENT: another is open. */
+ridge_status ridge_ledger_step_start(ridge_ledger *ledger, const ridge_step_start *step,
+                                     int *number, char *id, ridge_error *err);
+/* Gives the open step its build. RIDGE_ERR_INVALID_ARGUMENT: "same code as step N: was it
+ * rebuilt?" */
+ridge_status ridge_ledger_step_build(ridge_ledger *ledger, const char *build_id, ridge_error *err);
+/* Closes the open step as kept or rejected. A kept step wants a comparison of its build that is
+ * not INVALID; force: takes it without one, and the log says so. */
+ridge_status ridge_ledger_step_close(ridge_ledger *ledger, bool is_kept, const char *reason,
+                                     bool force, int *number, ridge_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A session: arms are opened, checked and measured in a child process, so that a kernel that
+ * crashes, hangs or spoils its GPU context takes nothing with it. Results come back as they are
+ * made, as lines of ridge-bench/1 (docs/formats/ridge-bench.md) and as plain structures; what was
+ * measured before an interruption is kept. */
+#ifndef RIDGE_SESSION_H
+#define RIDGE_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ridge/arm.h"
+#include "ridge/bench.h"
+#include "ridge/check.h"
+#include "ridge/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ridge_session_kind {
+    RIDGE_SESSION_CHECK,   /* arms[0] on every case */
+    RIDGE_SESSION_BENCH,   /* arms[0] on every case */
+    RIDGE_SESSION_COMPARE, /* arms[0] baseline, arms[1] candidate; NULL: a null control */
+    RIDGE_SESSION_DESCRIBE /* opens arms[0] and answers with its base case; for sweeps */
+} ridge_session_kind;
+
+typedef struct ridge_session_request {
+    ridge_session_kind kind;
+    const char *device; /* ridge_device_open() */
+    const char *arms[2];
+    ridge_arm_options arm_options[2];
+    const char *const *case_texts; /* changes to the base case; none: the base case, or for a check
+                                      the matrix */
+    size_t case_count;
+    bool full_matrix;
+    bool shrink;
+    uint64_t seed;
+    ridge_check_options check;
+    ridge_bench_options bench;
+    double timeout_s;         /* without any sign of life the child is killed; 0: 60 */
+    const char *build_ids[2]; /* of the ledger, for the records; NULL */
+} ridge_session_request;
+
+typedef struct ridge_session_progress {
+    ridge_phase phase;
+    size_t case_index, case_count;
+    int done, total;
+    double remaining_s;
+} ridge_session_progress;
+
+/* Called in the parent. Any may be NULL. */
+typedef struct ridge_session_sink {
+    void (*record)(void *context, const char *line, size_t length); /* without its newline */
+    void (*progress)(void *context, const ridge_session_progress *progress);
+    void (*base_case)(void *context, const ridge_case *at, const char *code_hash, int arm);
+    void (*check)(void *context, const ridge_check_result *result);
+    void (*measurement)(void *context, const ridge_measurement *result);
+    void (*comparison)(void *context, const ridge_comparison *result);
+    bool (*should_stop)(void *context); /* asked ten times a second */
+    void *context;
+} ridge_session_sink;
+
+/* Returns when the child has ended. A child that crashed: RIDGE_ERR_CUDA with the signal, the arm and
+ * what was being done; that hung: the same with the time; results so far have been delivered. */
+ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
+                               ridge_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
