@@ -18,6 +18,7 @@ int cmd_inspect(int argc, char **argv);
 int cmd_kernels(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_occupancy(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_redact(int argc, char **argv);
 int cmd_source(int argc, char **argv);
 

@@ -20,6 +20,8 @@ const struct command commands[] = {
      GROUP_LIMIT, COMMAND_FILES},
     {"diagnose", "Say which wall a kernel hits, why, and what to change", cmd_diagnose,
      GROUP_EXPLAIN, COMMAND_FILES},
+    {"profile", "Run a program under Nsight Compute and diagnose the report", cmd_profile,
+     GROUP_EXPLAIN, 0},
     {"diff", "Compare two reports: did it help, did the wall move", cmd_diff, GROUP_EXPLAIN,
      COMMAND_FILES},
     {"source", "Show the hottest source lines and instructions", cmd_source, GROUP_EXPLAIN,

@@ -1,0 +1,1 @@
+folder=$(mktemp -d) && cp ../data/fake_ncu.sh "$folder/" && cp ../fuzz/corpus/report/w10.ncu-rep "$folder/" && cd "$folder" && touch r.ncu-rep && FAKE_NCU=w10.ncu-rep ridge profile --ncu ./fake_ncu.sh -o r.ncu-rep -- true; status=$?; cd / && rm -r "$folder"; exit $status

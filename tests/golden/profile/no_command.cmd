@@ -1,0 +1,1 @@
+ridge profile -o x.ncu-rep

@@ -1,0 +1,1 @@
+folder=$(mktemp -d) && cp ../data/fake_ncu.sh "$folder/" && cp ../fuzz/corpus/report/w10.ncu-rep "$folder/" && cd "$folder" && FAKE_NCU=w10.ncu-rep ridge profile --no-diagnosis --ncu ./fake_ncu.sh -- true && ls -l | wc -l; status=$?; cd / && rm -r "$folder"; exit $status

@@ -1,0 +1,1 @@
+RIDGE_NCU=/no/such/ncu ridge profile -- true

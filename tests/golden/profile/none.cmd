@@ -1,0 +1,1 @@
+folder=$(mktemp -d) && cp ../data/fake_ncu.sh "$folder/" && cp ../fuzz/corpus/report/w10.ncu-rep "$folder/" && cd "$folder" && FAKE_NCU=none ridge profile --ncu ./fake_ncu.sh -- true; status=$?; cd / && rm -r "$folder"; exit $status

@@ -1,0 +1,1 @@
+ridge=$(command -v ridge) && PATH=/nonexistent "$ridge" profile -- true
