@@ -110,6 +110,15 @@ struct device_ops {
     ridge_status (*graph_launch)(ridge_graph *graph, ridge_stream *stream, ridge_error *err);
 };
 
+enum {
+    DEVICE_ALIGNMENT = 256,      /* of alloc */
+    DEVICE_FENCE_ALIGNMENT = 16, /* a fenced range begins at a multiple of it */
+    DEVICE_TENSOR_MAP_BYTES = 128
+};
+
+/* Frees device->harness; nothing where there is none. */
+void harness_free(ridge_device *device);
+
 /* cpu_device.c. *out has every member but harness filled in; so has cuda_device_open()'s. */
 ridge_status cpu_device_open(ridge_device **out, ridge_error *err);
 
