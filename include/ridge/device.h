@@ -61,8 +61,8 @@ typedef struct ridge_device_info {
  * what was looked for. Never fails. */
 int ridge_device_gpu_count(const char **why);
 
-/* "cpu", "cuda", "cuda:1"; NULL or "auto": cuda:0 when there is one, else cpu.
- * RIDGE_ERR_NO_DEVICE. *out is new: ridge_device_free(), after everything that came from it. */
+/* "cpu", "cuda", "cuda:1"; NULL or "auto": cuda:0 when there is one, else cpu. Another name is
+ * RIDGE_ERR_INVALID_ARGUMENT, a GPU that is not there RIDGE_ERR_NO_DEVICE. *out is new: ridge_device_free(), after everything that came from it. */
 ridge_status ridge_device_open(const char *name, ridge_device **out, ridge_error *err);
 void ridge_device_free(ridge_device *device);
 const ridge_device_info *ridge_device_get_info(const ridge_device *device);
@@ -106,8 +106,8 @@ ridge_status ridge_device_download(ridge_device *device, void *to, const void *f
                                    size_t size_bytes, ridge_error *err);
 
 /* Memory by the virtual memory API (CPU: mmap): RIDGE_ERR_UNSUPPORTED where it is missing.
- * fence: the range ends exactly at the end of what is mapped (size_bytes rounded up to alignment
- * bytes; *out is chosen so that the last byte is the last mapped one), with nothing behind it.
+ * fence: the range ends exactly at the end of what is mapped (size_bytes rounded up to 16 bytes,
+ * so that *data is aligned to 16), with nothing mapped behind it.
  * alias_bytes > 0: one granule of at least that many bytes is mapped again and again over
  * size_bytes, so that a large read-only range costs little memory. */
 typedef struct ridge_mapping ridge_mapping;

@@ -30,7 +30,12 @@ typedef struct ridge_device ridge_device;
 
 /* -- a case ------------------------------------------------------------------------------------ */
 
-enum { RIDGE_CASE_AXES = 12, RIDGE_KERNEL_BUFFERS = 24, RIDGE_BUFFER_DIMS = 5 };
+enum {
+    RIDGE_CASE_AXES = 12,
+    RIDGE_CASE_TEXT = 640, /* bytes of the longest case as text */
+    RIDGE_KERNEL_BUFFERS = 24,
+    RIDGE_BUFFER_DIMS = 5
+};
 
 /* What inputs hold. X(name, text) */
 /* clang-format off */
@@ -236,7 +241,7 @@ ridge_status ridge_case_set(ridge_case *at, const char *name, int64_t value, rid
 /* Overrides what text names ("m=3,dtype=f16"); axes that *at lacks are an error when it has any. */
 ridge_status ridge_case_parse(const char *text, ridge_case *at, ridge_error *err);
 /* The text that ridge_case_parse() reads back; axes in order, then what differs from the default.
- * Returns buffer; 320 bytes are always enough. */
+ * Returns buffer; RIDGE_CASE_TEXT bytes are always enough. */
 char *ridge_case_text(const ridge_case *at, char *buffer, size_t size);
 
 /* Fills in strides of the case's layout, for every buffer. RIDGE_ERR_OVERFLOW. */
