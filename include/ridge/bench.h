@@ -26,13 +26,15 @@ extern "C" {
 
 /* -- statistics -------------------------------------------------------------------------------- */
 
+/* Each is NAN when a value is. */
 double ridge_stat_median(const double *values, size_t count);                /* NAN when empty */
 double ridge_stat_quantile(const double *values, size_t count, double frac); /* linear between */
-/* Median of the Walsh averages (i <= j): Hodges-Lehmann. count at most 64. */
+/* Median of the Walsh averages (i <= j): Hodges-Lehmann. NAN when empty or of more than 64. */
 double ridge_stat_centre(const double *values, size_t count);
 double ridge_stat_mean(const double *values, size_t count);
 double ridge_stat_sd(const double *values, size_t count); /* n - 1; NAN below two */
-/* Two-sided 95 % and one-sided quantiles and tails of Student's t. */
+/* Student's t: the t with P(T <= t) = probability (0.975 for a two-sided 95 %), and the tail. NAN
+ * outside their domain. */
 double ridge_stat_t_quantile(double probability, double degrees);
 double ridge_stat_t_tail(double t, double degrees); /* P(T > t) */
 
@@ -40,7 +42,7 @@ double ridge_stat_t_tail(double t, double degrees); /* P(T > t) */
  * min(most, max(pilot, ceil((t s / w)^2))) with t of pilot - 1 degrees of freedom. */
 int ridge_plan_placements(double pilot_sd, int pilot, double half_width, int most);
 
-/* Mean +- t(pilot - 1) s_pilot / sqrt(count), of ln ratios. */
+/* Mean +- t(pilot - 1) s_pilot / sqrt(count), of ln ratios. All but centre NAN below two values. */
 typedef struct ridge_interval {
     double centre, low, high; /* of ln(candidate / baseline) */
     double half_width;
@@ -49,6 +51,9 @@ typedef struct ridge_interval {
     double pilot_sd;
 } ridge_interval;
 void ridge_interval_of(const double *placements, int count, int pilot, ridge_interval *out);
+/* Placements that would decide where the verdict is CANNOT_TELL: with the centre as it is, until 0
+ * is outside or all is within delta. 0: not known. */
+int ridge_plan_needed(const ridge_interval *interval, double delta);
 
 /* clang-format off */
 #define RIDGE_VERDICT_LIST(X)                                                                      \
@@ -66,7 +71,10 @@ const char *ridge_bench_verdict_name(ridge_bench_verdict verdict); /* "CANNOT_TE
 ridge_bench_verdict ridge_bench_verdict_of(const ridge_interval *interval, double delta);
 /* One-sided p of being beyond +delta or -delta, whichever is nearer to the centre's sign. */
 double ridge_bench_verdict_p(const ridge_interval *interval, double delta);
-/* Holm's adjusted values of p[0 ... count - 1], in place order. */
+/* Of a case of a sweep that was measured again because its first p was at most 0.025, in another
+ * process with another seed: max(first, second)^2, the chance of both under the null. */
+double ridge_bench_confirmed_p(double first, double second);
+/* Holm's adjusted values of p[0 ... count - 1], in place order; NAN where p is, not counted. */
 void ridge_holm(const double *p, size_t count, double *out);
 
 /* -- measuring --------------------------------------------------------------------------------- */
