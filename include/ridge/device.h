@@ -223,7 +223,9 @@ ridge_status ridge_graph_launch(ridge_graph *graph, ridge_stream *stream, ridge_
 
 /* All of these are asynchronous on a GPU and have the same result, bit for bit, on both devices. */
 
-/* Fills the logical elements of a tensor; what lies between them is untouched. */
+/* Fills the logical elements of a tensor with ridge_fill_value(), rounded; data is the address of
+ * element (0, 0, ...); what lies between elements is untouched. Buffers of one case that shall
+ * differ get different seeds; index, zero and one do not depend on it. */
 ridge_status ridge_device_fill(ridge_device *device, ridge_stream *stream,
                                const ridge_buffer_desc *buffer, ridge_values values, void *data,
                                uint64_t seed, ridge_error *err);
@@ -261,10 +263,18 @@ ridge_status ridge_device_clock_begin(ridge_device *device, ridge_stream *stream
 ridge_status ridge_device_clock_end(ridge_device *device, ridge_stream *stream, ridge_error *err);
 double ridge_device_clock_read(ridge_device *device, ridge_stream *stream);
 
-/* Kernels to measure a machine with, as ridge_kernels of the family "probe": copy, read, fma, mma,
- * tiny. Axes: bytes (copy, read), iterations (fma, mma), extra (more of the same in percent,
- * hundredths: 150 is 1.5 %), variant 0 or 1 (the same code compiled twice). They run on both
- * devices; mma on a GPU only. */
+/* Kernels to measure a machine with, as ridge_kernels of the family "probe" named probe:copy ...:
+ *
+ *     copy   out = in, of bytes bytes in the case's type
+ *     read   out[r] = the sum of row r; rows of at most 1024 f32, of bytes bytes together
+ *     fma    x = fma(0.5, x, in), iterations times from 0, in each of 256 threads of blocks blocks
+ *     mma    four times iterations times the product of two bf16 tiles, in 8 warps a block;
+ *            GPU only, sm_80
+ *     tiny   out[i] = i modulo 2^24, by one thread an element
+ *
+ * Axes: bytes, iterations, blocks, extra and variant. extra is how much of the work is done once
+ * more, in hundredths of a percent (150: 1.5 %): answer and work model stay the same, only the
+ * time changes. variant 0 or 1 is the same code compiled twice, on the CPU run twice. */
 const ridge_family *ridge_probe_family(void);
 
 #ifdef __cplusplus

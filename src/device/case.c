@@ -84,7 +84,7 @@ static ridge_status read_count(const char *key, const char *text, uint64_t most,
     for (at = text; isdigit((unsigned char)*at); at++) {
         const uint64_t digit = (uint64_t)(*at - '0');
 
-        if (value > (most - digit) / 10)
+        if (digit > most || value > (most - digit) / 10)
             return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "%s=%s is above %" PRIu64, key, text,
                               most);
         value = value * 10 + digit;

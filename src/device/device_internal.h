@@ -116,7 +116,7 @@ enum {
     DEVICE_TENSOR_MAP_BYTES = 128
 };
 
-/* Frees device->harness; nothing where there is none. */
+/* harness.c. Frees device->harness; nothing where there is none. */
 void harness_free(ridge_device *device);
 
 /* cpu_device.c. *out has every member but harness filled in; so has cuda_device_open()'s. */
