@@ -248,7 +248,7 @@ ridge_status cuda_capture_end(ridge_stream *stream, ridge_graph **out, ridge_err
     status = read_nodes(graph, err);
     if (status == RIDGE_OK)
         status = cuda_check(device, driver->cuGraphInstantiateWithFlags(&graph->exec, native, 0),
-                            "cuGraphInstantiate", err);
+                            "cuGraphInstantiateWithFlags", err);
     if (status != RIDGE_OK) {
         cuda_graph_free(&graph->base);
         return status;
