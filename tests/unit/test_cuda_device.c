@@ -748,6 +748,8 @@ static ridge_status everything(ridge_error *err)
     TRY(ridge_stream_synchronize(stream, err));
     TRY(ridge_device_synchronize(device, err));
 out:
+    if (cuda->failed[0] == '\0')
+        cuda->fail_at = 0; /* freeing reports nothing */
     if (device == NULL)
         return status;
     if (host != NULL)
