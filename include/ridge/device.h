@@ -93,6 +93,11 @@ typedef struct ridge_clock_reading {
 
 void ridge_device_read_clocks(ridge_device *device, ridge_clock_reading *out);
 
+/* What a GPU is, its clocks and the processes that compute on it (-1: not known), without opening
+ * it: no context, so it takes no memory there. index as in "cuda:1". RIDGE_ERR_NO_DEVICE. */
+ridge_status ridge_device_look(int index, ridge_device_info *info, ridge_clock_reading *clocks,
+                               int *processes, ridge_error *err);
+
 /* -- memory ------------------------------------------------------------------------------------ */
 
 /* Aligned to at least 256 bytes. size_bytes 0 gives a valid address that must not be accessed. */
