@@ -70,6 +70,9 @@ void ridge_arm_image(const ridge_arm *arm, const void **bytes, size_t *size_byte
 void ridge_arm_case(const ridge_arm *arm, ridge_case *out);
 const ridge_dtype *ridge_arm_dtypes(const ridge_arm *arm, size_t *count);
 int64_t ridge_arm_tile(const ridge_arm *arm); /* 0: unknown */
+/* Values of an axis that a manifest lists, the base case's first; NULL and 0 for others. */
+const int64_t *ridge_arm_axis_values(const ridge_arm *arm, const char *axis, size_t *count);
+
 /* -- expressions of a manifest ----------------------------------------------------------------- */
 
 /* Whole numbers with + - * / % and comparisons, ceil_div, round_up, min, max, log2, names; 64 bits,

@@ -95,6 +95,21 @@ size_t ridge_cubin_function_count(const ridge_cubin *cubin);
 const ridge_function *ridge_cubin_function_at(const ridge_cubin *cubin, size_t index);
 const ridge_function *ridge_cubin_function(const ridge_cubin *cubin, const char *name);
 
+/* A parameter of a kernel, as the compiler laid it out. */
+typedef struct ridge_kernel_parameter {
+    uint32_t offset_bytes; /* from the first parameter */
+    uint32_t size_bytes;
+} ridge_kernel_parameter;
+
+/* Parameters of a kernel in their order, at most most of them; returns how many there are. 0 also
+ * where the binary does not say: then parameter_bytes is not 0. */
+size_t ridge_cubin_parameters(const ridge_cubin *cubin, const ridge_function *function,
+                              ridge_kernel_parameter *out, size_t most);
+/* Initialised data of the module, one section after the other: constants, tables of branches. What
+ * code does depends on it too. False past the last; *data is borrowed. */
+bool ridge_cubin_data(const ridge_cubin *cubin, size_t index, const uint8_t **data,
+                      size_t *size_bytes);
+
 /* One row of the line table: code from offset to the next row's offset. */
 typedef struct ridge_line {
     uint32_t offset;      /* in the function's code */

@@ -120,6 +120,11 @@ ridge_status ridge_image_entry_load(ridge_image *image, size_t index, ridge_load
                                     ridge_error *err);
 void ridge_image_entry_unload(ridge_image *image, size_t index);
 
+/* Machine code of the host in an object, library or program: the sections that are executed, one
+ * after the other. False past the last and for what is no such file. *code is borrowed from data. */
+bool ridge_host_code(const void *data, size_t size_bytes, size_t index, const uint8_t **code,
+                     size_t *code_bytes);
+
 /* -- which GPU runs what ----------------------------------------------------------------------- */
 
 typedef enum ridge_run {

@@ -210,6 +210,35 @@ static void grow_parameters(ridge_cursor *cursor, bool is_v2, ridge_function *fu
         function->parameter_bytes = (int)end;
 }
 
+size_t ridge_cubin_parameters(const ridge_cubin *cubin, const ridge_function *function,
+                              ridge_kernel_parameter *out, size_t most)
+{
+    ridge_cursor attributes = ridge_cursor_of(cubin->attributes[function - cubin->functions]);
+    size_t count = 0;
+    attribute attr;
+
+    memset(out, 0, most * sizeof(*out));
+    while (next_attribute(&attributes, &attr)) {
+        ridge_cursor cursor = ridge_cursor_of(attr.data);
+        ridge_kernel_parameter one;
+        size_t ordinal;
+
+        if (attr.code != ATTR_PARAMETER && attr.code != ATTR_PARAMETER_V2)
+            continue;
+        ridge_skip(&cursor, 4); /* index */
+        ordinal = ridge_read_u16(&cursor);
+        one.offset_bytes = ridge_read_u16(&cursor);
+        one.size_bytes = attr.code == ATTR_PARAMETER_V2 ? ridge_read_u16(&cursor)
+                                                        : ridge_read_u32(&cursor) >> 18;
+        if (cursor.failed)
+            continue;
+        if (ordinal < most) /* they stand in descending order */
+            out[ordinal] = one;
+        count = ordinal + 1 > count ? ordinal + 1 : count;
+    }
+    return count;
+}
+
 static void apply_attribute(ridge_cubin *cubin, ridge_function *function, const attribute *attr)
 {
     ridge_cursor cursor = ridge_cursor_of(attr->data);

@@ -519,3 +519,24 @@ const ridge_function *ridge_cubin_function(const ridge_cubin *cubin, const char 
 {
     return cubin_find_function(cubin, name);
 }
+
+bool ridge_cubin_data(const ridge_cubin *cubin, size_t index, const uint8_t **data,
+                      size_t *size_bytes)
+{
+    *data = NULL;
+    *size_bytes = 0;
+    for (size_t i = 0; i < cubin->section_count; i++) {
+        const cubin_section *const section = &cubin->sections[i];
+        const char *const bank = after(section->name, ".nv.constant");
+
+        /* Bank 0 is the driver's, its bytes in the file are zeros. */
+        if ((bank == NULL || bank[0] == '0') && strcmp(section->name, ".nv.global.init") != 0)
+            continue;
+        if (index-- > 0)
+            continue;
+        *data = section->data.data;
+        *size_bytes = section->data.size;
+        return true;
+    }
+    return false;
+}

@@ -230,3 +230,35 @@ ridge_status host_elf_scan(ridge_image *image, const char *member, ridge_slice b
         return scan_sections(image, &elf, member, names, err);
     return fatbin_search(image, &whole, bytes, err);
 }
+
+bool ridge_host_code(const void *data, size_t size_bytes, size_t index, const uint8_t **code,
+                     size_t *code_bytes)
+{
+    host_elf elf = {.file = {data, size_bytes}};
+    ridge_slice names;
+
+    *code = NULL;
+    *code_bytes = 0;
+    if (image_identify(elf.file) != IMAGE_HOST_ELF || size_bytes < HEADER_BYTES ||
+        elf.file.data[4] != CLASS_64 || elf.file.data[5] != LITTLE_ENDIAN_DATA)
+        return false;
+    read_header(&elf);
+    if (!read_table(&elf, &names))
+        return false;
+    for (uint64_t i = 1; i < elf.section_count; i++) {
+        host_section section;
+        bool ok = true;
+        ridge_slice bytes;
+
+        read_section(&elf, i, &section);
+        if (section.type != SECTION_BYTES_OF_PROGRAM || (section.flags & FLAG_CODE) == 0)
+            continue;
+        bytes = ridge_slice_part(elf.file, section.offset, section.size, &ok);
+        if (!ok || index-- > 0)
+            continue;
+        *code = bytes.data;
+        *code_bytes = bytes.size;
+        return true;
+    }
+    return false;
+}

@@ -24,7 +24,7 @@ cd "$1"
         may["device"] = "hardware"
         may["check"] = "device hardware"
         may["bench"] = "device hardware bound check"
-        may["arm"] = "device hardware binary"
+        may["arm"] = "device hardware binary bound"
         may["session"] = "device hardware bound check bench arm"
         may["ledger"] = ""
 

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Identity of machine code: two builds of the same source have the same hash, a changed
+ * instruction or constant another. What a build leaves in a file besides (paths, times, lines,
+ * symbols, the order of modules) does not count.
+ *
+ *     cubin, fat binary      the entry's instructions, those of device functions, constants
+ *     PTX                    its text without comments, blanks, lines and debug sections
+ *     library with kernels   all its kernels
+ *     library without        the sections of the host that are executed
+ *
+ * Parts are hashed one by one and their hashes sorted, so that the order of modules is nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "arm/arm_internal.h"
+#include "ridge/image.h"
+
+typedef struct parts {
+    char (*hashes)[RIDGE_HASH_TEXT];
+    size_t count, capacity;
+} parts;
+
+static ridge_status add_part(parts *list, const void *bytes, size_t size_bytes, ridge_error *err)
+{
+    if (size_bytes == 0)
+        return RIDGE_OK;
+    if (list->count == list->capacity) {
+        const size_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+        void *const grown = ridge_realloc_array(list->hashes, capacity, sizeof(list->hashes[0]));
+
+        if (grown == NULL)
+            return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory hashing code");
+        list->hashes = grown;
+        list->capacity = capacity;
+    }
+    ridge_hash_text(bytes, size_bytes, list->hashes[list->count++]);
+    return RIDGE_OK;
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    return memcmp(a, b, RIDGE_HASH_TEXT);
+}
+
+static void finish_parts(parts *list, char out[RIDGE_HASH_TEXT])
+{
+    out[0] = '\0';
+    if (list->count > 0) {
+        qsort(list->hashes, list->count, sizeof(list->hashes[0]), compare_hashes);
+        ridge_hash_text(list->hashes, list->count * sizeof(list->hashes[0]), out);
+    }
+}
+
+/* -- PTX --------------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, size_t left, const char *with)
+{
+    return left >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
+/* Length of the comment that text begins with; 0: none. */
+static size_t comment_length(const char *text, size_t left)
+{
+    size_t length = 2;
+
+    if (begins(text, left, "//")) {
+        while (length < left && text[length] != '\n')
+            length++;
+        return length;
+    }
+    if (!begins(text, left, "/*"))
+        return 0;
+    while (length < left && !(text[length] == '/' && text[length - 1] == '*' && length > 2))
+        length++;
+    return length < left ? length + 1 : left;
+}
+
+/* Length of a directive that only debuggers read: ".loc", ".file" to the end of the line, a debug
+ * section to its closing brace. */
+static size_t debug_length(const char *text, size_t left)
+{
+    size_t length = 0;
+    char until;
+
+    if (begins(text, left, ".loc ") || begins(text, left, ".loc\t") ||
+        begins(text, left, ".file ") || begins(text, left, ".file\t"))
+        until = '\n';
+    else if (begins(text, left, ".section"))
+        until = '}';
+    else
+        return 0;
+    while (length < left && text[length] != until)
+        length++;
+    return length < left ? length + 1 : left;
+}
+
+/* Appends the text without what compiles to nothing; runs of blanks are one. */
+static void add_ptx(ridge_text *out, const char *text, size_t size_bytes)
+{
+    bool is_blank = true;
+
+    for (size_t i = 0; i < size_bytes;) {
+        const size_t comment = comment_length(text + i, size_bytes - i);
+        const size_t debug = is_blank ? debug_length(text + i, size_bytes - i) : 0;
+        const char c = text[i];
+
+        if (comment + debug > 0) {
+            i += comment > 0 ? comment : debug;
+            continue;
+        }
+        if (strchr(" \t\r\n", c) == NULL) /* NUL is found as well: padding */
+            ridge_text_add_bytes(out, &c, 1);
+        else if (!is_blank)
+            ridge_text_add(out, " ");
+        is_blank = strchr(" \t\r\n", c) != NULL;
+        i++;
+    }
+}
+
+static ridge_status hash_ptx(parts *list, const ridge_loaded *loaded, ridge_error *err)
+{
+    ridge_text plain;
+    ridge_status status;
+
+    ridge_text_init(&plain);
+    add_ptx(&plain, loaded->text, loaded->text_bytes);
+    status = plain.failed ? ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory hashing PTX")
+                          : add_part(list, plain.data, plain.length, err);
+    ridge_text_release(&plain);
+    return status;
+}
+
+/* -- cubins ------------------------------------------------------------------------------------ */
+
+/* Device functions count with every kernel: which of them it calls is not known. */
+static ridge_status hash_cubin(parts *list, const ridge_cubin *cubin, const char *entry,
+                               ridge_error *err)
+{
+    ridge_status status = RIDGE_OK;
+    const uint8_t *data;
+    size_t size_bytes;
+
+    if (entry != NULL && ridge_cubin_function(cubin, entry) == NULL)
+        return RIDGE_OK;
+    for (size_t i = 0; i < ridge_cubin_function_count(cubin) && status == RIDGE_OK; i++) {
+        const ridge_function *const function = ridge_cubin_function_at(cubin, i);
+
+        if (entry == NULL || !function->is_kernel || strcmp(function->name, entry) == 0)
+            status = add_part(list, function->code, function->code_bytes, err);
+    }
+    for (size_t i = 0; status == RIDGE_OK && ridge_cubin_data(cubin, i, &data, &size_bytes); i++)
+        status = add_part(list, data, size_bytes, err);
+    return status;
+}
+
+/* Machine code; PTX only where there is none, since that is what the driver compiles then. */
+static ridge_status hash_entries(parts *list, ridge_image *image, const char *entry, bool ptx,
+                                 ridge_error *err)
+{
+    ridge_status status = RIDGE_OK;
+
+    for (size_t i = 0; i < ridge_image_entry_count(image) && status == RIDGE_OK; i++) {
+        const ridge_entry_kind kind = ridge_image_entry(image, i)->kind;
+        ridge_loaded loaded;
+
+        if (kind != (ptx ? RIDGE_ENTRY_PTX : RIDGE_ENTRY_CUBIN))
+            continue;
+        status = ridge_image_entry_load(image, i, &loaded, err);
+        if (status != RIDGE_OK)
+            break;
+        status = ptx ? hash_ptx(list, &loaded, err) : hash_cubin(list, loaded.cubin, entry, err);
+        ridge_image_entry_unload(image, i);
+    }
+    return status;
+}
+
+static ridge_status hash_host(parts *list, const void *bytes, size_t size_bytes, ridge_error *err)
+{
+    ridge_status status = RIDGE_OK;
+    const uint8_t *code;
+    size_t code_bytes;
+
+    for (size_t i = 0;
+         status == RIDGE_OK && ridge_host_code(bytes, size_bytes, i, &code, &code_bytes); i++)
+        status = add_part(list, code, code_bytes, err);
+    return status;
+}
+
+ridge_status arm_code_hash(const void *bytes, size_t size_bytes, const char *entry,
+                           char out[RIDGE_HASH_TEXT], ridge_error *err)
+{
+    parts list = {NULL, 0, 0};
+    ridge_image *image = NULL;
+    ridge_status status = ridge_image_read(bytes, size_bytes, "code", &image, NULL);
+
+    out[0] = '\0';
+    if (status == RIDGE_ERR_OUT_OF_MEMORY)
+        return ridge_fail(err, status, "out of memory hashing code");
+    status = RIDGE_OK; /* a library without kernels is no image */
+    if (image != NULL)
+        status = hash_entries(&list, image, entry, false, err);
+    if (image != NULL && status == RIDGE_OK && list.count == 0)
+        status = hash_entries(&list, image, entry, true, err);
+    if (status == RIDGE_OK && list.count == 0)
+        status = hash_host(&list, bytes, size_bytes, err);
+    if (status == RIDGE_OK)
+        finish_parts(&list, out);
+    ridge_image_free(image);
+    ridge_free(list.hashes);
+    return status;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Shared libraries that export ridge_plugin(). The loader knows a library by device and inode, so a
+ * library that was rebuilt in place would be the old one again: a copy with a name of its own is
+ * loaded, and removed as soon as it is mapped. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arm/arm_internal.h"
+
+enum {
+    MOST_KERNELS = 1024,
+    /* A kernel of ABI 1 ends with its context. */
+    KERNEL_BYTES = offsetof(ridge_kernel, context) + sizeof(void *),
+};
+
+/* -- copies ------------------------------------------------------------------------------------ */
+
+static bool write_all(int descriptor, const uint8_t *bytes, size_t size_bytes)
+{
+    while (size_bytes > 0) {
+        const ssize_t done = write(descriptor, bytes, size_bytes);
+
+        if (done < 0 && errno != EINTR)
+            return false;
+        if (done > 0) {
+            bytes += done;
+            size_bytes -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+/* What the loader said, with the copy called by the name of the library. */
+static void loader_message(const char *copy, const char *path, char *out, size_t size)
+{
+    const char *const said = dlerror();
+    const char *const text = said != NULL ? said : "the loader does not say why";
+    const char *const at = strstr(text, copy);
+
+    if (at == NULL)
+        snprintf(out, size, "%s", text);
+    else
+        snprintf(out, size, "%.*s%s%s", (int)(at - text), text, path, at + strlen(copy));
+}
+
+/* Loads a copy in a folder. */
+static ridge_status load_copy(const char *folder, const char *path, const void *bytes,
+                              size_t size_bytes, void **out, ridge_error *err)
+{
+    char copy[1024], message[320];
+    ridge_status status = RIDGE_OK;
+    int descriptor;
+
+    if ((size_t)snprintf(copy, sizeof(copy), "%s/.ridge-XXXXXX", folder) >= sizeof(copy))
+        return ridge_fail(err, RIDGE_ERR_IO, "the path %.200s... is too long", folder);
+    descriptor = mkstemp(copy);
+    if (descriptor < 0)
+        return ridge_fail(err, RIDGE_ERR_IO,
+                          "%.200s: no copy to load can be made in %.120s ($TMPDIR): %s", path,
+                          folder, strerror(errno));
+    if (!write_all(descriptor, bytes, size_bytes))
+        status = ridge_fail(err, RIDGE_ERR_IO,
+                            "%.200s: the copy to load in %.120s ($TMPDIR) cannot be written: %s",
+                            path, folder, strerror(errno));
+    if (close(descriptor) != 0 && status == RIDGE_OK)
+        status = ridge_fail(err, RIDGE_ERR_IO, "%.200s: the copy to load in %.120s ($TMPDIR): %s",
+                            path, folder, strerror(errno));
+    if (status == RIDGE_OK) {
+        *out = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
+        if (*out == NULL) {
+            loader_message(copy, path, message, sizeof(message));
+            status = ridge_fail(err, RIDGE_ERR_FORMAT, "cannot be loaded: %s", message);
+        }
+    }
+    unlink(copy);
+    return status;
+}
+
+ridge_status arm_library_open(const char *path, void **out, ridge_error *err)
+{
+    const char *const set = getenv("TMPDIR");
+    const char *const slash = strrchr(path, '/');
+    char folder[512] = ".";
+    void *bytes = NULL;
+    size_t size_bytes;
+    ridge_status status;
+
+    *out = NULL;
+    status = arm_read_file(path, &bytes, &size_bytes, err);
+    if (status != RIDGE_OK)
+        return status;
+    status =
+        load_copy(set != NULL && set[0] != '\0' ? set : "/tmp", path, bytes, size_bytes, out, err);
+    /* A library that looks for others beside itself ($ORIGIN), or a folder of temporary files that
+     * nothing may be run from: a copy beside it does. The first message stays. */
+    if (status == RIDGE_ERR_FORMAT) {
+        if (slash != NULL)
+            snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+        if (folder[0] != '\0' && load_copy(folder, path, bytes, size_bytes, out, NULL) == RIDGE_OK)
+            status = RIDGE_OK;
+    }
+    ridge_free(bytes);
+    return status;
+}
+
+void arm_library_close(void *library)
+{
+    if (library != NULL)
+        dlclose(library);
+}
+
+/* -- kernels ----------------------------------------------------------------------------------- */
+
+static ridge_status find_entry(const ridge_arm *arm, ridge_plugin_function *out, ridge_error *err)
+{
+    void *const symbol = dlsym(arm->library, "ridge_plugin");
+
+    if (symbol == NULL)
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "%.200s exports no ridge_plugin(): export it (ridge/family.h), or call a "
+                          "plain function: --call 'NAME(ptr:out:out:bf16[m,n], ..., stream)'",
+                          arm->name.path);
+    memcpy(out, &symbol, sizeof(symbol)); /* ISO C has no cast from object to function */
+    return RIDGE_OK;
+}
+
+static ridge_status check_kernel(const ridge_arm *arm, const ridge_kernel *kernel, size_t index,
+                                 ridge_error *err)
+{
+    if (kernel->struct_size < KERNEL_BYTES)
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "%.200s: struct_size of kernel %zu is %zu, expected at least %d: set it "
+                          "to sizeof(ridge_kernel) and build with this ridge/family.h",
+                          arm->name.path, index, kernel->struct_size, (int)KERNEL_BYTES);
+    if (kernel->name == NULL || kernel->name[0] == '\0')
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "%.200s: kernel %zu has no name", arm->name.path,
+                          index);
+    if (kernel->describe == NULL || kernel->launch == NULL)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "%.200s: kernel %.80s has no %s", arm->name.path,
+                          kernel->name, kernel->describe == NULL ? "describe" : "launch");
+    return RIDGE_OK;
+}
+
+static ridge_status find_kernel(ridge_arm *arm, ridge_plugin_function entry, ridge_error *err)
+{
+    const char *const wanted = arm->name.item;
+    char names[240] = "";
+    const ridge_kernel *found = NULL;
+    size_t count = 0;
+
+    for (; count < MOST_KERNELS; count++) {
+        const ridge_kernel *const kernel = entry(RIDGE_PLUGIN_ABI, count);
+        const size_t used = strlen(names);
+        ridge_status status;
+
+        if (kernel == NULL)
+            break;
+        status = check_kernel(arm, kernel, count, err);
+        if (status != RIDGE_OK)
+            return status;
+        if (found == NULL && (wanted[0] == '\0' || strcmp(kernel->name, wanted) == 0))
+            found = kernel;
+        snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", kernel->name);
+    }
+    if (count == 0)
+        return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
+                          "%.200s: ridge_plugin(%d, 0) gives no kernel: it has none, or was built "
+                          "for another ABI than %d",
+                          arm->name.path, RIDGE_PLUGIN_ABI, RIDGE_PLUGIN_ABI);
+    if (found == NULL)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "%.160s has no kernel '%.60s', there are: %s", arm->name.path, wanted,
+                          names);
+    if (wanted[0] == '\0' && count > 1)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "%.160s has %zu kernels, expected LIBRARY:NAME with one of %s",
+                          arm->name.path, count, names);
+    arm->kernel = found;
+    return RIDGE_OK;
+}
+
+ridge_status arm_open_plugin(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err)
+{
+    const ridge_family *family = NULL;
+    ridge_plugin_function entry = NULL;
+    ridge_status status = arm_library_open(arm->name.path, &arm->library, err);
+
+    if (status == RIDGE_OK)
+        status = find_entry(arm, &entry, err);
+    if (status == RIDGE_OK)
+        status = find_kernel(arm, entry, err);
+    if (status == RIDGE_OK)
+        status = arm_read_file(arm->name.path, &arm->image, &arm->image_bytes, err);
+    if (status == RIDGE_OK)
+        status = arm_code_hash(arm->image, arm->image_bytes, NULL, arm->code_hash, err);
+    if (status == RIDGE_OK)
+        status = arm_family_of(options, NULL, &family, err);
+    if (status != RIDGE_OK)
+        return status;
+    arm->image_kind = "library";
+    if (family == NULL)
+        return RIDGE_OK;
+    arm->base = family->default_case;
+    arm->dtypes = family->dtypes;
+    arm->dtype_count = family->dtype_count;
+    return arm_borrow_family(arm, family, err);
+}
