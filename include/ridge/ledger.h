@@ -54,6 +54,93 @@ ridge_status ridge_ledger_export(ridge_ledger *ledger, FILE *stream, bool with_a
 ridge_status ridge_ledger_merge(ridge_ledger *ledger, const char *other_path, size_t *added,
                                 size_t *present, ridge_error *err);
 
+/* -- what there is to know ---------------------------------------------------------------------- */
+
+typedef enum ridge_ledger_type {
+    RIDGE_LEDGER_TEXT,
+    RIDGE_LEDGER_NUMBER,  /* double; in JSON always with a fraction: 5.0 */
+    RIDGE_LEDGER_INTEGER, /* 64 bits */
+    RIDGE_LEDGER_BOOL,
+    RIDGE_LEDGER_BYTES /* base64 in JSON */
+} ridge_ledger_type;
+
+typedef struct ridge_ledger_column {
+    const char *name;
+    ridge_ledger_type type;
+    const char *meaning;
+    const char *references; /* the table whose id it is; NULL: none */
+    const char *choices;    /* "cold|hot|flush"; NULL: any */
+    bool is_needed;
+    /* Changes after the row was written, so it is no part of the id. Where two ledgers differ in it
+     * the greater value holds; columns that are with the previous one are compared and taken as one,
+     * the first of them counting most. */
+    bool is_state, is_with_previous;
+} ridge_ledger_column;
+
+/* Besides its columns each table has id, its key, and extra: members of a line that are no column,
+ * as a JSON object. */
+typedef struct ridge_ledger_table {
+    const char *name, *meaning;
+    const ridge_ledger_column *columns;
+    size_t column_count;
+} ridge_ledger_table;
+
+size_t ridge_ledger_table_count(void);
+/* In the order of references; NULL beyond the last. */
+const ridge_ledger_table *ridge_ledger_table_at(size_t index);
+const ridge_ledger_table *ridge_ledger_table_find(const char *name); /* NULL: none */
+const char *ridge_ledger_type_name(ridge_ledger_type type);          /* "integer" */
+
+typedef struct ridge_ledger_view {
+    const char *name, *meaning, *sql;
+} ridge_ledger_view;
+const ridge_ledger_view *ridge_ledger_view_at(size_t index); /* NULL beyond the last */
+
+/* A query that only reads, over the tables and views of docs/formats/ledger.md; values stand for its
+ * ?1, ?2, ... (NULL: null). RIDGE_ERR_INVALID_ARGUMENT with SQLite's words for one that is none, or
+ * that would write. *out is new: ridge_ledger_rows_free(), before the ledger. */
+typedef struct ridge_ledger_rows ridge_ledger_rows;
+ridge_status ridge_ledger_query(ridge_ledger *ledger, const char *sql, const char *const *values,
+                                size_t value_count, ridge_ledger_rows **out, ridge_error *err);
+void ridge_ledger_rows_free(ridge_ledger_rows *rows);
+/* Steps to the next row; *has_row false at the end. What getters return is borrowed until then. */
+ridge_status ridge_ledger_rows_next(ridge_ledger_rows *rows, bool *has_row, ridge_error *err);
+size_t ridge_ledger_rows_column_count(const ridge_ledger_rows *rows);
+const char *ridge_ledger_rows_column_name(const ridge_ledger_rows *rows, size_t column);
+typedef enum ridge_ledger_value {
+    RIDGE_LEDGER_IS_NULL,
+    RIDGE_LEDGER_IS_INTEGER,
+    RIDGE_LEDGER_IS_NUMBER,
+    RIDGE_LEDGER_IS_TEXT,
+    RIDGE_LEDGER_IS_BYTES
+} ridge_ledger_value;
+ridge_ledger_value ridge_ledger_rows_kind(const ridge_ledger_rows *rows, size_t column);
+const char *ridge_ledger_rows_text(ridge_ledger_rows *rows, size_t column); /* NULL: null */
+double ridge_ledger_rows_number(ridge_ledger_rows *rows, size_t column);    /* NAN: null */
+int64_t ridge_ledger_rows_integer(ridge_ledger_rows *rows, size_t column);  /* 0: null */
+size_t ridge_ledger_rows_bytes(ridge_ledger_rows *rows, size_t column);     /* of bytes or text */
+
+/* Members of a row to be written, by ridge_ledger_add(). */
+typedef struct ridge_ledger_member {
+    const char *name; /* a column of the table */
+    const char *text; /* of a text column; NULL: unknown */
+    double number;    /* of any other column; NAN: unknown */
+} ridge_ledger_member;
+/* Adds a row made of members, if it is not there; id: 33 bytes, may be NULL. */
+ridge_status ridge_ledger_add(ridge_ledger *ledger, const char *table,
+                              const ridge_ledger_member *members, size_t count, char *id,
+                              ridge_error *err);
+/* Archives a file: its row in artefact, with the bytes when content is true. */
+ridge_status ridge_ledger_add_artefact(ridge_ledger *ledger, const char *kind, const char *path,
+                                       const void *bytes, size_t size_bytes, bool content, char *id,
+                                       ridge_error *err);
+/* Full id of a row of a table from at least four leading digits. RIDGE_ERR_INVALID_ARGUMENT: none,
+ * or several. */
+ridge_status ridge_ledger_find(ridge_ledger *ledger, const char *table, const char *prefix,
+                               char *id, ridge_error *err);
+/* "2026-03-01T09:30:00Z" of seconds since 1970; text: 21 bytes. */
+char *ridge_ledger_time_text(int64_t seconds, char *text);
+
 /* -- builds ------------------------------------------------------------------------------------ */
 
 typedef struct ridge_build_row {
@@ -89,6 +176,7 @@ typedef struct ridge_step_start {
     double predicted_ratio;                   /* new time / old time; NAN: none */
     const char *parent;                       /* step number or id; NULL: the last one kept */
     const char *author, *assisted_by;
+    int64_t now_s; /* seconds since 1970; 0: the clock */
 } ridge_step_start;
 
 /* Opens a step; number (1, 2, ...) and id. RIDGE_ERR_INVALID_ARGUMENT: another is open. */
@@ -100,7 +188,7 @@ ridge_status ridge_ledger_step_build(ridge_ledger *ledger, const char *build_id,
 /* Closes the open step as kept or rejected. A kept step wants a comparison of its build that is
  * not INVALID; force: takes it without one, and the log says so. */
 ridge_status ridge_ledger_step_close(ridge_ledger *ledger, bool is_kept, const char *reason,
-                                     bool force, int *number, ridge_error *err);
+                                     bool force, int64_t now_s, int *number, ridge_error *err);
 
 #ifdef __cplusplus
 }

@@ -17,14 +17,20 @@ enum { LARGEST_BYTES = 16 << 20, SHOWN_BYTES = 60 };
 ridge_status ridge_document_parse(const void *text, size_t size_bytes, ridge_document *out,
                                   ridge_error *err)
 {
+    return ridge_document_parse_at_most(text, size_bytes, LARGEST_BYTES, out, err);
+}
+
+ridge_status ridge_document_parse_at_most(const void *text, size_t size_bytes, size_t largest_bytes,
+                                          ridge_document *out, ridge_error *err)
+{
     json_error_t error;
     json_t *root;
 
     out->root = NULL;
-    if (size_bytes > LARGEST_BYTES)
+    if (size_bytes > largest_bytes)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
-                          "%zu bytes are too many for a JSON document, at most %d are read",
-                          size_bytes, LARGEST_BYTES);
+                          "%zu bytes are too many for a JSON document, at most %zu are read",
+                          size_bytes, largest_bytes);
     root = json_loadb(size_bytes > 0 ? text : "", size_bytes, JSON_REJECT_DUPLICATES, &error);
     if (root == NULL && json_error_code(&error) == json_error_out_of_memory)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for a JSON document");
@@ -91,6 +97,14 @@ const char *ridge_node_text(const ridge_node *value)
 double ridge_node_number(const ridge_node *value)
 {
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+bool ridge_node_bool(const ridge_node *value, bool *out)
+{
+    if (ridge_node_kind_of(value) != RIDGE_NODE_BOOL)
+        return false;
+    *out = json_is_true(value);
+    return true;
 }
 
 bool ridge_node_integer(const ridge_node *value, int64_t *out)

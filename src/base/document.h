@@ -28,6 +28,9 @@ typedef struct ridge_document {
 ridge_status ridge_document_open(const char *path, ridge_document *out, ridge_error *err);
 ridge_status ridge_document_parse(const void *text, size_t size_bytes, ridge_document *out,
                                   ridge_error *err);
+/* The same with a limit of one's own: of a line that holds a file. */
+ridge_status ridge_document_parse_at_most(const void *text, size_t size_bytes, size_t largest_bytes,
+                                          ridge_document *out, ridge_error *err);
 void ridge_document_release(ridge_document *document);
 
 typedef enum ridge_node_kind {
@@ -45,6 +48,7 @@ const char *ridge_node_text(const ridge_node *value); /* NULL when no text */
 double ridge_node_number(const ridge_node *value);    /* NAN when no number */
 /* A whole number that fits; false leaves *out. */
 bool ridge_node_integer(const ridge_node *value, int64_t *out);
+bool ridge_node_bool(const ridge_node *value, bool *out); /* false when it is none */
 /* Elements of an array or members of an object; else 0. */
 size_t ridge_node_count(const ridge_node *value);
 const ridge_node *ridge_node_at(const ridge_node *array, size_t index);

@@ -6,14 +6,16 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 
 static void set(ridge_record *record, const char *key, json_t *value)
 {
-    if (record->status != RIDGE_OK || value == NULL ||
-        json_object_set_new(record->object, key, value) != 0)
+    if (record->status != RIDGE_OK)
+        json_decref(value);
+    else if (value == NULL || json_object_set_new(record->object, key, value) != 0)
         record->status = RIDGE_ERR_OUT_OF_MEMORY;
 }
 
@@ -75,6 +77,11 @@ void ridge_record_bytes(ridge_record *record, const char *key, const void *bytes
     ridge_text_release(&text);
 }
 
+void ridge_record_value(ridge_record *record, const char *key, const ridge_node *value)
+{
+    set(record, key, json_deep_copy(value));
+}
+
 ridge_status ridge_record_line_of(const ridge_node *object, ridge_text *out, ridge_error *err)
 {
     char *const line = json_dumps(object, JSON_SORT_KEYS | JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -107,15 +114,17 @@ ridge_status ridge_record_id_of(const ridge_node *object, char id[RIDGE_HASH_TEX
     return status;
 }
 
-ridge_status ridge_record_end(ridge_record *record, ridge_text *out, char id[RIDGE_HASH_TEXT],
-                              ridge_error *err)
+static ridge_status end(ridge_record *record, const char *known_id, ridge_text *out,
+                        char id[RIDGE_HASH_TEXT], ridge_error *err)
 {
     ridge_status status = record->status;
 
     id[0] = '\0';
     if (status != RIDGE_OK)
         ridge_fail(err, status, "out of memory for a record");
-    if (status == RIDGE_OK)
+    if (status == RIDGE_OK && known_id != NULL)
+        snprintf(id, RIDGE_HASH_TEXT, "%s", known_id);
+    else if (status == RIDGE_OK)
         status = ridge_record_id_of(record->object, id, err);
     if (status == RIDGE_OK) {
         ridge_record_text(record, "id", id);
@@ -126,6 +135,20 @@ ridge_status ridge_record_end(ridge_record *record, ridge_text *out, char id[RID
     json_decref(record->object);
     record->object = NULL;
     return status;
+}
+
+ridge_status ridge_record_end(ridge_record *record, ridge_text *out, char id[RIDGE_HASH_TEXT],
+                              ridge_error *err)
+{
+    return end(record, NULL, out, id, err);
+}
+
+ridge_status ridge_record_end_as(ridge_record *record, const char *id, ridge_text *out,
+                                 ridge_error *err)
+{
+    char ignored[RIDGE_HASH_TEXT];
+
+    return end(record, id, out, ignored, err);
 }
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
