@@ -4,13 +4,13 @@ include(CMakePackageConfigHelpers)
 
 set(RIDGE_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/ridge)
 
-install(TARGETS ridge EXPORT ridgeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ridge ridge_kernels EXPORT ridgeTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ridge_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ridge DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# find_package(ridge) gives ridge::ridge.
+# find_package(ridge) gives ridge::ridge and ridge::ridge_kernels.
 install(EXPORT ridgeTargets NAMESPACE ridge:: DESTINATION ${RIDGE_PACKAGE_DIR})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/ridgeConfig.cmake.in
     ${PROJECT_BINARY_DIR}/ridgeConfig.cmake INSTALL_DESTINATION ${RIDGE_PACKAGE_DIR})

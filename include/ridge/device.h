@@ -153,6 +153,11 @@ ridge_status ridge_gpu_module_load(ridge_device *device, const void *image, size
                                    char *log, size_t log_size, ridge_gpu_module **out,
                                    ridge_error *err);
 void ridge_gpu_module_free(ridge_gpu_module *module);
+/* The same for an image that stays where it is, embedded code: loaded once for a device and freed
+ * with it, so that everybody who asks runs the same instructions from the same addresses. *out is
+ * borrowed from the device. Not for two threads at once. */
+ridge_status ridge_gpu_module_shared(ridge_device *device, const void *image, size_t size_bytes,
+                                     ridge_gpu_module **out, ridge_error *err);
 /* *out is borrowed from the module. The message of a missing name lists those there are. */
 ridge_status ridge_gpu_module_function(ridge_gpu_module *module, const char *name,
                                        ridge_gpu_function **out, ridge_error *err);

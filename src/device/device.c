@@ -49,6 +49,12 @@ void ridge_device_free(ridge_device *device)
     if (device == NULL)
         return;
     harness_free(device);
+    while (device->shared_modules != NULL) {
+        ridge_gpu_module *const module = device->shared_modules;
+
+        device->shared_modules = module->next;
+        ridge_gpu_module_free(module);
+    }
     device->ops->free(device);
 }
 
@@ -247,6 +253,29 @@ void ridge_gpu_module_free(ridge_gpu_module *module)
 {
     if (module != NULL)
         module->device->ops->module_free(module);
+}
+
+ridge_status ridge_gpu_module_shared(ridge_device *device, const void *image, size_t size_bytes,
+                                     ridge_gpu_module **out, ridge_error *err)
+{
+    ridge_gpu_module *module;
+    ridge_status status;
+
+    for (module = device->shared_modules; module != NULL; module = module->next)
+        if (module->image == image)
+            break;
+    if (module == NULL) {
+        status = ridge_gpu_module_load(device, image, size_bytes, NULL, 0, &module, err);
+        if (status != RIDGE_OK) {
+            *out = NULL;
+            return status;
+        }
+        module->image = image;
+        module->next = device->shared_modules;
+        device->shared_modules = module;
+    }
+    *out = module;
+    return RIDGE_OK;
 }
 
 ridge_status ridge_gpu_module_function(ridge_gpu_module *module, const char *name,

@@ -20,6 +20,7 @@ struct ridge_device {
     ridge_device_info info;
     const struct device_ops *ops;
     struct harness *harness; /* kernels of the harness on a GPU, loaded at first use; else NULL */
+    ridge_gpu_module *shared_modules; /* newest first; freed by device.c before the device */
 };
 
 /* Likewise first members; the front fills in device after the kind's create succeeded. */
@@ -35,6 +36,8 @@ struct ridge_mapping {
 };
 struct ridge_gpu_module {
     ridge_device *device;
+    const void *image; /* of a shared one */
+    ridge_gpu_module *next;
 };
 struct ridge_gpu_function {
     ridge_gpu_module *module;

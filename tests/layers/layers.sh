@@ -7,7 +7,7 @@ set -eu
 cd "$1"
 
 {
-    for folder in src include examples; do
+    for folder in src kernels include examples; do
         [ ! -d $folder ] || find $folder -type f -name '*.[ch]'
     done
 } | LC_ALL=C sort | awk '
@@ -27,6 +27,7 @@ cd "$1"
         may["arm"] = "device hardware binary bound"
         may["session"] = "device hardware bound check bench arm"
         may["ledger"] = ""
+        may["kernels"] = "hardware bound device" # by public headers
 
         # A public header and the folder that implements it.
         owner["status.h"] = "base"
@@ -87,8 +88,8 @@ cd "$1"
         split(path, part, "/")
         name = path
         sub(/.*\//, "", name)
-        if (part[1] == "src") {
-            folder = part[2]
+        if (part[1] == "src" || part[1] == "kernels") {
+            folder = part[1] == "kernels" ? "kernels" : part[2]
             if (folder != "cli" && !(folder in may))
                 complain("folder " folder " has no row in the table of folders")
             if (name in seen)
@@ -116,7 +117,7 @@ cd "$1"
         return ""
     }
 
-    # top: the first folder of the file, src, include or examples.
+    # top: the first folder of the file: src, kernels, include or examples.
     function check_include(top, text,    is_system, header, target, part) {
         includes++
         is_system = text ~ /include[ \t]*</
@@ -132,6 +133,8 @@ cd "$1"
             check_public(top, header)
         else if (is_system)
             return
+        else if (top == "kernels" && (header !~ /\// || header ~ /^common\//))
+            return # a neighbour, or what all families share
         else if (top != "src")
             complain(header ": only public headers here")
         else if (header ~ /\//) {
