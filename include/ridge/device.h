@@ -234,7 +234,8 @@ ridge_status ridge_graph_launch(ridge_graph *graph, ridge_stream *stream, ridge_
 /* All of these are asynchronous on a GPU and have the same result, bit for bit, on both devices. */
 
 /* Fills the logical elements of a tensor with ridge_fill_value(), rounded; data is the address of
- * element (0, 0, ...); what lies between elements is untouched. Buffers of one case that shall
+ * element (0, 0, ...); what lies between elements is untouched. An axis of stride 0 is filled as one
+ * of extent 1. Buffers of one case that shall
  * differ get different seeds; index, zero and one do not depend on it. */
 ridge_status ridge_device_fill(ridge_device *device, ridge_stream *stream,
                                const ridge_buffer_desc *buffer, ridge_values values, void *data,

@@ -141,4 +141,19 @@ DTYPE_BOTH uint64_t fill_hash_size(uint64_t size_bytes)
     return fill_mix(size_bytes ^ UINT64_C(0x72696467652E6831));
 }
 
+/* -- what the host hands to kernels ------------------------------------------------------------ */
+
+/* A tensor to be filled: its last axis is the columns, the others are row_axes axes. */
+typedef struct fill_tensor {
+    int64_t shape[RIDGE_BUFFER_DIMS - 1], stride[RIDGE_BUFFER_DIMS - 1];
+    int64_t rows, columns, column_stride;
+    int32_t row_axes, dtype, values, unused;
+    uint64_t seed;
+} fill_tensor;
+
+/* One SM's cycles and time of note number epoch, by the first block there. */
+typedef struct clock_slot {
+    uint64_t epoch, cycles, ns;
+} clock_slot;
+
 #endif

@@ -72,6 +72,18 @@ static ridge_status launch_gpu(const ridge_view *view, const probe_axes *axes,
                           PROBE_THREADS, parameters, err);
 }
 
+/* Modules are not loaded while a stream is captured. */
+static ridge_status probe_prepare(const ridge_kernel *self, const ridge_case *at,
+                                  const ridge_view *view, void **state, struct CUstream_st *stream,
+                                  ridge_error *err)
+{
+    (void)self;
+    (void)at;
+    (void)state;
+    (void)stream;
+    return is_cpu(view) ? RIDGE_OK : harness_prepare(view->device, err);
+}
+
 /* -- copy -------------------------------------------------------------------------------------- */
 
 static ridge_status copy_describe(const ridge_kernel *self, const ridge_case *at,
@@ -520,6 +532,7 @@ static ridge_status tiny_reference(const ridge_kernel *self, const ridge_case *a
                                             .name = "probe:" #id,                                  \
                                             .describe = id##_describe,                             \
                                             .work = id##_work,                                     \
+                                            .prepare = probe_prepare,                              \
                                             .launch = id##_launch,                                 \
                                             .reference = id##_reference,                           \
                                             .plain = second_opinion}
