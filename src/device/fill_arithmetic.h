@@ -44,7 +44,7 @@ DTYPE_BOTH int64_t fill_normal(uint64_t hash)
     const int64_t sum =
         (int64_t)((hash & 0xFFFF) + (hash >> 16 & 0xFFFF) + (hash >> 32 & 0xFFFF) + (hash >> 48));
 
-    return (sum - 2 * 65535) * 113512;
+    return (sum - INT64_C(131070)) * 113512;
 }
 
 /* What indices are taken modulo of: the type holds all of 0 ... this - 1. */
@@ -54,7 +54,7 @@ DTYPE_BOTH int64_t fill_index_range(ridge_dtype dtype)
     const int bits =
         significand != 0 ? significand : 8 * dtype_size(dtype) - dtype_is_signed(dtype);
 
-    return INT64_C(1) << (bits < 53 ? bits : 53);
+    return INT64_C(1) << (bits < 0 ? 0 : bits < 53 ? bits : 53);
 }
 
 /* -4 ... 5, ascending with column; the row's own offset of less than one. */

@@ -346,13 +346,13 @@ static double cuda_clock_read(ridge_device *device, ridge_stream *stream)
 
     if (harness == NULL || harness->epoch == 0)
         return UNKNOWN;
-    slots = ridge_calloc(2 * CLOCK_SLOTS, sizeof(*slots));
+    slots = ridge_calloc((size_t)2 * CLOCK_SLOTS, sizeof(*slots));
     if (slots == NULL)
         return UNKNOWN;
     if ((stream != NULL ? ridge_stream_synchronize(stream, NULL)
                         : ridge_device_synchronize(device, NULL)) == RIDGE_OK &&
-        ridge_device_download(device, slots, harness->clocks, 2 * CLOCK_SLOTS * sizeof(*slots),
-                              NULL) == RIDGE_OK)
+        ridge_device_download(device, slots, harness->clocks,
+                              (size_t)2 * CLOCK_SLOTS * sizeof(*slots), NULL) == RIDGE_OK)
         for (i = 0; i < CLOCK_SLOTS; i++) {
             const clock_slot *const begin = &slots[i], *const finish = &slots[CLOCK_SLOTS + i];
 

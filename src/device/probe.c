@@ -407,7 +407,7 @@ static ridge_status mma_work(const ridge_kernel *self, const ridge_case *at, rid
     out->flop_count = warps * PROBE_MMA_CHAINS * (double)axes.iterations * (2 * 16 * 8 * 16);
     out->read_bytes = (16 + 8) * 16 * 2;
     out->written_bytes = warps * 16 * 8 * 4;
-    out->accumulate_length = 16 * PROBE_MMA_CHAINS * axes.iterations;
+    out->accumulate_length = INT64_C(16) * PROBE_MMA_CHAINS * axes.iterations;
     return RIDGE_OK;
 }
 
