@@ -524,6 +524,8 @@ cu_result cuStreamEndCapture(cu_stream stream, cu_graph *out)
     cu_result broken = stream->broken;
 
     *out = NULL;
+    if (stream->capture == NULL)
+        return 401; /* CUDA_ERROR_ILLEGAL_STATE */
     if (fails(__func__)) {
         broken = control->fail_result;
         if (broken == CU_CAPTURE_WRONG_THREAD)
