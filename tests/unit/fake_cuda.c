@@ -13,7 +13,9 @@
 #define FAKE_PROTOTYPE(symbol, since, parameters) cu_result symbol parameters;
 CUDA_SYMBOLS(FAKE_PROTOTYPE)
 
-fake_control fake_control_block;
+/* One GPU as it is loaded. */
+fake_control fake_control_block = {
+    .version = 13000, .device_count = 1, .major = 9, .memory_limit_bytes = (size_t)1 << 33};
 fake_control *fake_control_get(void);
 fake_control *fake_control_get(void)
 {
@@ -522,6 +524,8 @@ cu_result cuStreamEndCapture(cu_stream stream, cu_graph *out)
     cu_result broken = stream->broken;
 
     *out = NULL;
+    if (stream->capture == NULL)
+        return 401; /* CUDA_ERROR_ILLEGAL_STATE */
     if (fails(__func__)) {
         broken = control->fail_result;
         if (broken == CU_CAPTURE_WRONG_THREAD)
