@@ -342,6 +342,7 @@ static void compares_parameters(void **state)
     const struct fit *const fit = *state;
     file_bytes file = support_data("sample_90.cubin.gz");
     ridge_error err = {RIDGE_OK, ""};
+    ridge_image_kind kind;
     ridge_status status;
 
     memset(&manifest, 0, sizeof(manifest));
@@ -361,7 +362,7 @@ static void compares_parameters(void **state)
         if (strncmp(at, "INT_AT_20", 9) == 0)
             parameter->offset_bytes = 20;
     }
-    status = arm_image_check(&manifest, file.data, file.size, "sample", &err);
+    status = arm_image_check(&manifest, file.data, file.size, "sample", &kind, &err);
     support_release(&file);
     if (fit->message == NULL && status != RIDGE_OK)
         fail_msg("%s", err.text);
