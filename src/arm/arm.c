@@ -185,6 +185,16 @@ ridge_status arm_family_of(const ridge_arm_options *options, const char *own,
 
 /* -- families ---------------------------------------------------------------------------------- */
 
+/* Without the family: "copy" of "probe:copy". */
+static const char *variant_name(const ridge_family *family, size_t index)
+{
+    const char *const name = family->variants[index]->name;
+    const size_t length = strlen(family->name);
+
+    return strncmp(name, family->name, length) == 0 && name[length] == ':' ? name + length + 1
+                                                                           : name;
+}
+
 static ridge_status open_family(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err)
 {
     const ridge_family *family = NULL;
@@ -197,10 +207,10 @@ static ridge_status open_family(ridge_arm *arm, const ridge_arm_options *options
         const size_t used = strlen(names);
 
         if (arm->kernel == NULL &&
-            (arm->name.item[0] == '\0' || strcmp(family->variants[i]->name, arm->name.item) == 0))
+            (arm->name.item[0] == '\0' || strcmp(variant_name(family, i), arm->name.item) == 0))
             arm->kernel = family->variants[i];
         snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "",
-                 family->variants[i]->name);
+                 variant_name(family, i));
     }
     if (arm->kernel == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,

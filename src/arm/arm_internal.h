@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "ridge/arm.h"
-#include "ridge/binary.h"
+#include "ridge/image.h"
 
 enum {
     ARM_MOST_EXPRESSION = 512, /* characters */
@@ -245,7 +245,7 @@ ridge_status arm_manifest_try(const arm_manifest *manifest, const ridge_case *at
 /* Compares the parameters of a manifest with those of the entry in an image: count, offset and
  * size of each; of PTX the sum. Entries of other names are listed when it is not there. */
 ridge_status arm_image_check(const arm_manifest *manifest, const void *bytes, size_t size_bytes,
-                             const char *name, ridge_error *err);
+                             const char *name, ridge_image_kind *kind, ridge_error *err);
 /* The same with parameters that somebody else found, the driver. */
 ridge_status arm_parameters_compare(const arm_manifest *manifest,
                                     const ridge_kernel_parameter *found, size_t found_count,
@@ -351,7 +351,8 @@ int32_t arm_call_function(void *function, const arm_registers *registers);
 ridge_status arm_borrow_family(ridge_arm *arm, const ridge_family *family, ridge_error *err);
 /* The variant that knows the right answer; the first when none does. */
 const ridge_kernel *arm_family_source(const ridge_family *family);
-/* The axes of base with the values of at, by name; dtype, values and seed of at. */
+/* The axes of base with the values of at, by name, those of at when base has none; dtype, values
+ * and seed of at. */
 void arm_case_like(const ridge_case *base, const ridge_case *at, ridge_case *out);
 /* What arm->reference computes as the reference, unless the kernel has one. */
 ridge_status arm_borrow_arm(ridge_arm *arm, ridge_error *err);

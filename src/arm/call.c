@@ -262,9 +262,9 @@ ridge_status arm_open_call(ridge_arm *arm, const ridge_arm_options *options, rid
     made->function = dlsym(arm->library, made->call.function);
     if (made->function == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "%.200s exports no function '%.80s' (a C++ function has a mangled name: "
-                          "declare it extern \"C\")",
-                          arm->name.path, made->call.function);
+                          "exports no function '%.80s' (a C++ function has a mangled name: declare "
+                          "it extern \"C\")",
+                          made->call.function);
     status = arm_read_file(arm->name.path, &arm->image, &arm->image_bytes, err);
     if (status == RIDGE_OK)
         status = arm_code_hash(arm->image, arm->image_bytes, NULL, arm->code_hash, err);

@@ -138,7 +138,7 @@ static ridge_status check_loaded(walk *at, const ridge_loaded *loaded, ridge_err
 }
 
 ridge_status arm_image_check(const arm_manifest *manifest, const void *bytes, size_t size_bytes,
-                             const char *name, ridge_error *err)
+                             const char *name, ridge_image_kind *kind, ridge_error *err)
 {
     walk at = {.manifest = manifest};
     ridge_image *image = NULL;
@@ -147,6 +147,7 @@ ridge_status arm_image_check(const arm_manifest *manifest, const void *bytes, si
 
     if (status != RIDGE_OK)
         return ridge_fail(err, status, "image %.200s: %s", name, local.text);
+    *kind = ridge_image_file_kind(image);
     for (size_t i = 0; i < ridge_image_entry_count(image) && status == RIDGE_OK; i++) {
         ridge_loaded loaded;
 

@@ -60,16 +60,16 @@ static ridge_status load_copy(const char *folder, const char *path, const void *
         return ridge_fail(err, RIDGE_ERR_IO, "the path %.200s... is too long", folder);
     descriptor = mkstemp(copy);
     if (descriptor < 0)
-        return ridge_fail(err, RIDGE_ERR_IO,
-                          "%.200s: no copy to load can be made in %.120s ($TMPDIR): %s", path,
+        return ridge_fail(err, RIDGE_ERR_IO, "no copy to load can be made in %.200s ($TMPDIR): %s",
                           folder, strerror(errno));
     if (!write_all(descriptor, bytes, size_bytes))
         status = ridge_fail(err, RIDGE_ERR_IO,
-                            "%.200s: the copy to load in %.120s ($TMPDIR) cannot be written: %s",
-                            path, folder, strerror(errno));
+                            "the copy to load in %.200s ($TMPDIR) cannot be written: %s", folder,
+                            strerror(errno));
     if (close(descriptor) != 0 && status == RIDGE_OK)
-        status = ridge_fail(err, RIDGE_ERR_IO, "%.200s: the copy to load in %.120s ($TMPDIR): %s",
-                            path, folder, strerror(errno));
+        status = ridge_fail(err, RIDGE_ERR_IO,
+                            "the copy to load in %.200s ($TMPDIR) cannot be written: %s", folder,
+                            strerror(errno));
     if (status == RIDGE_OK) {
         *out = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
         if (*out == NULL) {
@@ -122,27 +122,24 @@ static ridge_status find_entry(const ridge_arm *arm, ridge_plugin_function *out,
 
     if (symbol == NULL)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
-                          "%.200s exports no ridge_plugin(): export it (ridge/family.h), or call a "
-                          "plain function: --call 'NAME(ptr:out:out:bf16[m,n], ..., stream)'",
-                          arm->name.path);
+                          "exports no ridge_plugin(): export it (ridge/family.h), or call a plain "
+                          "function: --call 'NAME(ptr:out:out:bf16[m,n], ..., stream)'");
     memcpy(out, &symbol, sizeof(symbol)); /* ISO C has no cast from object to function */
     return RIDGE_OK;
 }
 
-static ridge_status check_kernel(const ridge_arm *arm, const ridge_kernel *kernel, size_t index,
-                                 ridge_error *err)
+static ridge_status check_kernel(const ridge_kernel *kernel, size_t index, ridge_error *err)
 {
     if (kernel->struct_size < KERNEL_BYTES)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
-                          "%.200s: struct_size of kernel %zu is %zu, expected at least %d: set it "
-                          "to sizeof(ridge_kernel) and build with this ridge/family.h",
-                          arm->name.path, index, kernel->struct_size, (int)KERNEL_BYTES);
+                          "struct_size of kernel %zu is %zu, expected at least %d: set it to "
+                          "sizeof(ridge_kernel) and build with this ridge/family.h",
+                          index, kernel->struct_size, (int)KERNEL_BYTES);
     if (kernel->name == NULL || kernel->name[0] == '\0')
-        return ridge_fail(err, RIDGE_ERR_FORMAT, "%.200s: kernel %zu has no name", arm->name.path,
-                          index);
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "kernel %zu has no name", index);
     if (kernel->describe == NULL || kernel->launch == NULL)
-        return ridge_fail(err, RIDGE_ERR_FORMAT, "%.200s: kernel %.80s has no %s", arm->name.path,
-                          kernel->name, kernel->describe == NULL ? "describe" : "launch");
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "kernel %.80s has no %s", kernel->name,
+                          kernel->describe == NULL ? "describe" : "launch");
     return RIDGE_OK;
 }
 
@@ -160,7 +157,7 @@ static ridge_status find_kernel(ridge_arm *arm, ridge_plugin_function entry, rid
 
         if (kernel == NULL)
             break;
-        status = check_kernel(arm, kernel, count, err);
+        status = check_kernel(kernel, count, err);
         if (status != RIDGE_OK)
             return status;
         if (found == NULL && (wanted[0] == '\0' || strcmp(kernel->name, wanted) == 0))
@@ -169,17 +166,15 @@ static ridge_status find_kernel(ridge_arm *arm, ridge_plugin_function entry, rid
     }
     if (count == 0)
         return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
-                          "%.200s: ridge_plugin(%d, 0) gives no kernel: it has none, or was built "
-                          "for another ABI than %d",
-                          arm->name.path, RIDGE_PLUGIN_ABI, RIDGE_PLUGIN_ABI);
+                          "ridge_plugin(%d, 0) gives no kernel: it has none, or was built for "
+                          "another ABI than %d",
+                          RIDGE_PLUGIN_ABI, RIDGE_PLUGIN_ABI);
     if (found == NULL)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "%.160s has no kernel '%.60s', there are: %s", arm->name.path, wanted,
-                          names);
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no kernel '%.60s', there are: %s",
+                          wanted, names);
     if (wanted[0] == '\0' && count > 1)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "%.160s has %zu kernels, expected LIBRARY:NAME with one of %s",
-                          arm->name.path, count, names);
+                          "%zu kernels, expected LIBRARY:NAME with one of %s", count, names);
     arm->kernel = found;
     return RIDGE_OK;
 }
