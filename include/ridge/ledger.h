@@ -144,8 +144,10 @@ char *ridge_ledger_time_text(int64_t seconds, char *text);
 /* -- builds ------------------------------------------------------------------------------------ */
 
 typedef struct ridge_build_row {
-    const char *kernel;                                          /* as named on the command line */
-    const char *code_hash;                                       /* of the machine code */
+    const char *kernel;    /* as named on the command line */
+    const char *code_hash; /* of the machine code; NULL: of code below, else of the image */
+    const void *code;      /* machine code to be hashed; NULL: none */
+    size_t code_size_bytes;
     const char *arch;                                            /* "sm_90a" */
     const char *source_rev, *dirty_diff_hash, *compiler, *flags; /* NULL: not known */
     int registers_per_thread, spill_bytes, shared_bytes;         /* -1: not known */

@@ -160,10 +160,11 @@ const char *options_nearest(const char *word, const char *const *words);
 /* -- commands ---------------------------------------------------------------------------------- */
 
 enum command_group {
-    GROUP_LIMIT,   /* what physics and the chip allow: needs no profile */
-    GROUP_EXPLAIN, /* what a report says */
-    GROUP_REPORT,  /* what is in a report */
-    GROUP_CODE,    /* what is in compiled code */
+    GROUP_LIMIT,    /* what physics and the chip allow: needs no profile */
+    GROUP_EXPLAIN,  /* what a report says */
+    GROUP_REPORT,   /* what is in a report */
+    GROUP_CODE,     /* what is in compiled code */
+    GROUP_CAMPAIGN, /* what was tried, and the evidence for it */
     GROUP_HELP,
     GROUP_COUNT
 };

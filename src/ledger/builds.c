@@ -81,10 +81,12 @@ ridge_status ridge_ledger_add_build(ridge_ledger *ledger, const ridge_build_row 
     bool is_own;
 
     id[0] = '\0';
-    if (!has_hash && build->image == NULL)
+    if (!has_hash && build->code == NULL && build->image == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "a build needs the hash of its code, or the file it is in");
-    if (!has_hash)
+    if (build->code != NULL)
+        ridge_hash_text(build->code, build->code_size_bytes, code_hash);
+    else if (!has_hash)
         ridge_hash_text(build->image, build->image_bytes, code_hash + strlen(code_hash));
     status = ledger_begin_own(ledger, &is_own, err);
     if (status != RIDGE_OK)

@@ -116,7 +116,7 @@ static const ridge_ledger_column arm_columns[] = {
     {"build_id", RIDGE_LEDGER_TEXT, "", TO("build")},
     {"role", RIDGE_LEDGER_TEXT, "", ONE_OF("candidate|self|rival|null")},
     {"launcher", RIDGE_LEDGER_TEXT, "as named on the command line: \"rms_norm:row_per_warp\""},
-    {"path_json", RIDGE_LEDGER_TEXT, "what a launch makes: names, grids and blocks of kernels, copies, fills"},
+    {"path_json", RIDGE_LEDGER_TEXT, "what a launch makes: names, grids and blocks of kernels, copies, fills", STATE},
 };
 static const ridge_ledger_column placement_columns[] = {
     {"session_id", RIDGE_LEDGER_TEXT, "", NEEDED, TO("session")},

@@ -6,6 +6,13 @@
 
 /* clang-format off */
 static const ridge_ledger_view views[] = {
+    {"v_case", "a case in words: rms_norm m=4096,n=5120 bf16",
+     "SELECT id AS kase_id, family, trim(coalesce(family || ' ', '')"
+     " || coalesce(replace(replace(replace(replace(axes_json, '{', ''), '}', ''), '\"', ''), ':', '='), '')"
+     " || coalesce(' ' || dtype, '')"
+     " || CASE WHEN layout IS NULL OR layout = 'contiguous' THEN '' ELSE ' ' || layout END"
+     " || CASE WHEN values_kind IS NULL OR values_kind = 'normal' THEN '' ELSE ' ' || values_kind END)"
+     " AS text FROM kase"},
     {"v_comparison", "comparisons with builds, case, delta and time in one row",
      "SELECT c.id AS comparison_id, c.session_id, s.started, s.seed, s.env_id, c.kase_id,"
      " a.build_id AS a_build_id, b.build_id AS b_build_id,"
@@ -30,39 +37,45 @@ static const ridge_ledger_view views[] = {
      "SELECT st.id AS step_id, st.campaign_id, st.seq, l.* FROM step st"
      " JOIN step pa ON pa.id = st.parent_step_id"
      " JOIN v_latest l ON l.a_build_id = pa.build_id AND l.b_build_id = st.build_id"},
-    {"v_duration", "time of a build by profiles: the median launch of each report is its row",
-     "SELECT build_id, kase_id, min(value) AS duration_ns, min(id) AS metric_id,"
-     " min(artefact_id) AS artefact_id FROM metric WHERE name = 'gpu__time_duration.sum'"
-     " GROUP BY build_id, kase_id"},
+    {"v_duration", "time of a build by profiles, the least of its reports",
+     "SELECT m.build_id, m.kase_id, g.name AS gpu, min(m.value) AS duration_ns, min(m.id) AS metric_id"
+     " FROM metric m LEFT JOIN env e ON e.id = m.env_id LEFT JOIN gpu g ON g.id = e.gpu_id"
+     " WHERE m.name = 'gpu__time_duration.sum' GROUP BY m.build_id, m.kase_id, g.name"},
+    {"v_step_profile", "step: time of its build over that of its parent's, by profiles of one GPU and case",
+     "SELECT st.id AS step_id, exp(avg(ln(d.duration_ns / pd.duration_ns))) AS ratio,"
+     " min(d.metric_id) AS metric_id, min(pd.metric_id) AS parent_metric_id"
+     " FROM step st JOIN step pa ON pa.id = st.parent_step_id"
+     " JOIN v_duration d ON d.build_id = st.build_id"
+     " JOIN v_duration pd ON pd.build_id = pa.build_id AND pd.kase_id IS d.kase_id AND pd.gpu IS d.gpu"
+     " GROUP BY st.id"},
     {"v_step", "steps with their measured ratio; by comparison where there is one, else by profile",
      "SELECT st.id AS step_id, st.campaign_id, st.seq, st.state, st.change, st.hypothesis,"
      " st.predicted_ratio, st.expected_metric, st.reason, st.basis, st.author, st.assisted_by,"
      " st.created, st.closed, st.build_id, st.parent_step_id, pa.seq AS parent_seq,"
      " pa.build_id AS parent_build_id,"
-     " CASE WHEN c.valid > 0 THEN 'comparison'"
-     "  WHEN d.duration_ns IS NOT NULL AND pd.duration_ns IS NOT NULL THEN 'profile' END AS measured_by,"
-     " CASE WHEN c.valid > 0 THEN exp(c.ln_ratio)"
-     "  ELSE d.duration_ns / pd.duration_ns END AS ratio,"
+     " CASE WHEN c.valid > 0 THEN 'comparison' WHEN d.ratio IS NOT NULL THEN 'profile' END"
+     "  AS measured_by,"
+     " CASE WHEN c.valid > 0 THEN exp(c.ln_ratio) ELSE d.ratio END AS ratio,"
      " CASE WHEN c.valid > 0 THEN exp(c.ln_ratio - c.half) END AS ratio_low,"
      " CASE WHEN c.valid > 0 THEN exp(c.ln_ratio + c.half) END AS ratio_high,"
-     " exp(c.best) AS ratio_best, exp(c.worst) AS ratio_worst,"
-     " coalesce(c.cases, 0) AS case_count, coalesce(c.regressed, 0) AS regressed_count,"
-     " c.verdict, c.comparison_id, d.duration_ns, pd.duration_ns AS parent_duration_ns, d.metric_id,"
-     " pd.metric_id AS parent_metric_id"
+     " exp(c.best) AS ratio_best, exp(c.worst) AS ratio_worst, coalesce(c.cases, 0) AS case_count,"
+     " coalesce(c.regressed, 0) AS regressed_count, w.verdicts, c.comparison_id, d.metric_id,"
+     " d.parent_metric_id"
      " FROM step st LEFT JOIN step pa ON pa.id = st.parent_step_id"
      " LEFT JOIN (SELECT step_id, count(*) AS cases, sum(verdict <> 'INVALID') AS valid,"
      "  avg(CASE WHEN verdict <> 'INVALID' THEN ln_ratio END) AS ln_ratio,"
      "  sqrt(sum(CASE WHEN verdict <> 'INVALID' THEN (hi - lo) * (hi - lo) / 4 ELSE 0 END))"
      "   / max(1, sum(verdict <> 'INVALID')) AS half,"
-     "  min(ln_ratio) AS best, max(ln_ratio) AS worst,"
-     "  sum(verdict = 'REGRESSED') AS regressed,"
-     "  CASE WHEN count(DISTINCT verdict) = 1 THEN min(verdict) ELSE NULL END AS verdict,"
-     "  min(comparison_id) AS comparison_id"
+     "  min(CASE WHEN verdict <> 'INVALID' THEN ln_ratio END) AS best,"
+     "  max(CASE WHEN verdict <> 'INVALID' THEN ln_ratio END) AS worst,"
+     "  sum(verdict = 'REGRESSED') AS regressed, min(comparison_id) AS comparison_id"
      "  FROM v_step_case GROUP BY step_id) c ON c.step_id = st.id"
-     " LEFT JOIN (SELECT build_id, min(duration_ns) AS duration_ns, min(metric_id) AS metric_id"
-     "  FROM v_duration GROUP BY build_id) d ON d.build_id = st.build_id"
-     " LEFT JOIN (SELECT build_id, min(duration_ns) AS duration_ns, min(metric_id) AS metric_id"
-     "  FROM v_duration GROUP BY build_id) pd ON pd.build_id = pa.build_id"},
+     " LEFT JOIN (SELECT step_id, CASE WHEN sum(n) = 1 THEN min(verdict)"
+     "   ELSE group_concat(n || ' ' || verdict, ', ') END AS verdicts"
+     "  FROM (SELECT step_id, verdict, count(*) AS n FROM v_step_case GROUP BY step_id, verdict"
+     "   ORDER BY step_id, verdict = 'REGRESSED' DESC, n DESC, verdict) GROUP BY step_id) w"
+     "  ON w.step_id = st.id"
+     " LEFT JOIN v_step_profile d ON d.step_id = st.id"},
     {"v_chain", "the kept steps of a campaign, from the first, with their ratios multiplied",
      "WITH RECURSIVE last AS (SELECT campaign_id, max(seq) AS seq FROM step WHERE state = 'kept'"
      "  GROUP BY campaign_id),"
@@ -90,7 +103,7 @@ static const ridge_ledger_view views[] = {
      " CASE WHEN c.b_build_id = st.build_id THEN c.b_ns ELSE c.a_ns END AS ns, c.comparison_id, c.started"
      " FROM step st JOIN v_comparison c ON st.build_id IN (c.a_build_id, c.b_build_id)"
      " WHERE c.verdict <> 'INVALID'"
-     " UNION ALL SELECT st.campaign_id, st.seq, st.state, st.build_id, d.kase_id, NULL, d.duration_ns,"
+     " UNION ALL SELECT st.campaign_id, st.seq, st.state, st.build_id, d.kase_id, d.gpu, d.duration_ns,"
      " NULL, NULL FROM step st JOIN v_duration d ON d.build_id = st.build_id"},
     {"v_flat", "cases whose ratio never left +-delta in a campaign",
      "SELECT campaign_id, kase_id, gpu, count(*) AS step_count, exp(min(ln_ratio)) AS ratio_least,"

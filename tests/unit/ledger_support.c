@@ -88,16 +88,23 @@ static void add_arm(ridge_text *out, const char *session, const char *kase, cons
                     const char *role, const char *launcher, char id[RIDGE_HASH_TEXT])
 {
     ridge_record record;
+    int pass;
 
-    ridge_record_begin(&record, "arm");
-    ridge_record_text(&record, "session_id", session);
-    ridge_record_text(&record, "kase_id", kase);
-    ridge_record_text(&record, "build_id", build);
-    ridge_record_text(&record, "role", role);
-    ridge_record_text(&record, "launcher", launcher);
-    ridge_record_text(&record, "path_json",
-                      "[{\"kernel\":\"rms_norm_kernel\",\"grid\":[132,1,1],\"block\":[256,1,1]}]");
-    end(&record, out, id);
+    for (pass = 0; pass < 2; pass++) {
+        ridge_record_begin(&record, "arm");
+        ridge_record_text(&record, "session_id", session);
+        ridge_record_text(&record, "kase_id", kase);
+        ridge_record_text(&record, "build_id", build);
+        ridge_record_text(&record, "role", role);
+        ridge_record_text(&record, "launcher", launcher);
+        if (pass == 0) {
+            end(&record, out, id);
+            continue;
+        }
+        ridge_record_text(&record, "path_json", "rms_norm_kernel grid(132,1,1) x block(256,1,1)");
+        if (ridge_record_end_as(&record, id, out, NULL) == RIDGE_OK)
+            ridge_text_add(out, "\n");
+    }
 }
 
 void ledger_support_comparison(ridge_text *out, const ledger_ids *ids,

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Queries of a ledger, printed. */
+#include "ledger_query.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_query_open(struct cli_query *query, ridge_ledger *ledger, const char *path,
+                    const char *sql, const char *const *values, size_t count)
+{
+    query->path = path;
+    query->status = ridge_ledger_query(ledger, sql, values, count, &query->rows, &query->err);
+}
+
+bool cli_query_next(struct cli_query *query)
+{
+    bool has_row = false;
+
+    if (query->status == RIDGE_OK)
+        query->status = ridge_ledger_rows_next(query->rows, &has_row, &query->err);
+    return query->status == RIDGE_OK && has_row;
+}
+
+int cli_query_close(struct cli_query *query)
+{
+    ridge_ledger_rows_free(query->rows);
+    query->rows = NULL;
+    return query->status == RIDGE_OK ? CLI_DONE : cli_fail(query->path, &query->err);
+}
+
+const char *cli_query_text(struct cli_query *query, size_t column)
+{
+    const char *const text = ridge_ledger_rows_text(query->rows, column);
+
+    return text != NULL ? text : "";
+}
+
+double cli_query_number(struct cli_query *query, size_t column)
+{
+    return ridge_ledger_rows_number(query->rows, column);
+}
+
+const char *cli_query_id(struct cli_query *query, size_t column, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%.*s", LEDGER_ID_SHOWN, cli_query_text(query, column));
+    return buffer;
+}
+
+int cli_query_one(ridge_ledger *ledger, const char *path, const char *sql,
+                  const char *const *values, size_t count, char *out, size_t size)
+{
+    struct cli_query query;
+
+    out[0] = '\0';
+    cli_query_open(&query, ledger, path, sql, values, count);
+    if (cli_query_next(&query))
+        snprintf(out, size, "%s", cli_query_text(&query, 0));
+    return cli_query_close(&query);
+}
+
+/* -- tables ------------------------------------------------------------------------------------ */
+
+static void add_cell(ridge_table *table, ridge_ledger_rows *rows, size_t column)
+{
+    char text[48];
+
+    switch (ridge_ledger_rows_kind(rows, column)) {
+    case RIDGE_LEDGER_IS_INTEGER:
+    case RIDGE_LEDGER_IS_NUMBER:
+        ridge_table_number(table, ridge_ledger_rows_number(rows, column));
+        break;
+    case RIDGE_LEDGER_IS_TEXT:
+        ridge_table_text(table, ridge_ledger_rows_text(rows, column));
+        break;
+    case RIDGE_LEDGER_IS_BYTES:
+        snprintf(text, sizeof(text), "%zu bytes", ridge_ledger_rows_bytes(rows, column));
+        ridge_table_text(table, text);
+        break;
+    case RIDGE_LEDGER_IS_NULL:
+        ridge_table_text(table, NULL);
+        break;
+    }
+}
+
+int cli_query_print(ridge_ledger *ledger, const char *path, const char *sql,
+                    const char *const *values, size_t count, ridge_format format,
+                    ridge_output *output, ridge_json *json, const char *key)
+{
+    struct cli_query query;
+    ridge_column *columns = NULL;
+    ridge_table *table = NULL;
+    size_t column_count = 0, i;
+
+    cli_query_open(&query, ledger, path, sql, values, count);
+    if (query.status == RIDGE_OK) {
+        column_count = ridge_ledger_rows_column_count(query.rows);
+        columns = calloc(column_count + 1, sizeof(*columns));
+    }
+    if (columns != NULL) {
+        for (i = 0; i < column_count; i++) {
+            columns[i].key = ridge_ledger_rows_column_name(query.rows, i);
+            columns[i].title = columns[i].key;
+            columns[i].narrowest = 8;
+        }
+        table = ridge_table_create(columns, column_count);
+    }
+    while (cli_query_next(&query))
+        for (i = 0; i < column_count; i++)
+            add_cell(table, query.rows, i);
+    if (query.status == RIDGE_OK)
+        ridge_table_write(table, format, output, json, key);
+    ridge_table_free(table);
+    free(columns);
+    return cli_query_close(&query);
+}
+
+/* -- campaigns --------------------------------------------------------------------------------- */
+
+int cli_find_campaign(ridge_ledger *ledger, const char *path, const char *name, char *id,
+                      char *title, size_t title_size)
+{
+    /* A title before an id; of two with one title the later one. */
+    static const char sql[] = "SELECT id, title FROM campaign WHERE ?1 IS NULL OR title = ?1 OR "
+                              "(length(?1) >= 4 AND id GLOB "
+                              "?1 || '*') ORDER BY title IS NOT ?1, created DESC, id";
+    const char *const values[] = {name};
+    struct cli_query query;
+    bool found = false;
+    int status;
+
+    id[0] = '\0';
+    title[0] = '\0';
+    cli_query_open(&query, ledger, path, sql, values, 1);
+    if (cli_query_next(&query)) {
+        found = true;
+        snprintf(id, LEDGER_ID_BYTES, "%s", cli_query_text(&query, 0));
+        snprintf(title, title_size, "%s", cli_query_text(&query, 1));
+    }
+    status = cli_query_close(&query);
+    if (status != CLI_DONE || found)
+        return status;
+    if (name != NULL)
+        return cli_usage_error("no campaign '%s' in %s, see ridge ledger campaigns", name, path);
+    cli_message(path, "no campaign yet: ridge step start --campaign TITLE CHANGE begins one");
+    return CLI_NO;
+}
+
+char *cli_ratio_text(double ratio, char *buffer, size_t size)
+{
+    if (isnan(ratio))
+        snprintf(buffer, size, "n/a");
+    else
+        snprintf(buffer, size, "%.4g", ratio);
+    if (!isnan(ratio) && ratio < 10 && ratio >= 0.1)
+        snprintf(buffer, size, "%.4f", ratio);
+    return buffer;
+}

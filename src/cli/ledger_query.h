@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Queries of a ledger as commands make them: open, next until false, close, which prints what went
+ * wrong. The queries read the views of docs/formats/ledger.md. */
+#ifndef RIDGE_CLI_LEDGER_QUERY_H
+#define RIDGE_CLI_LEDGER_QUERY_H
+
+#include "ledger_option.h"
+
+enum { LEDGER_ID_SHOWN = 8, LEDGER_ID_BYTES = 33 };
+
+struct cli_query {
+    const char *path; /* of the ledger, for messages */
+    ridge_ledger_rows *rows;
+    ridge_status status;
+    ridge_error err;
+};
+
+void cli_query_open(struct cli_query *query, ridge_ledger *ledger, const char *path,
+                    const char *sql, const char *const *values, size_t count);
+bool cli_query_next(struct cli_query *query);
+/* Returns 0, or an exit status after saying why. */
+int cli_query_close(struct cli_query *query);
+
+/* "" for null. */
+const char *cli_query_text(struct cli_query *query, size_t column);
+double cli_query_number(struct cli_query *query, size_t column);
+/* The leading digits of an id; "" for null. */
+const char *cli_query_id(struct cli_query *query, size_t column, char *buffer, size_t size);
+/* The first column of the first row, "" when there is none; 0 or an exit status. */
+int cli_query_one(ridge_ledger *ledger, const char *path, const char *sql,
+                  const char *const *values, size_t count, char *out, size_t size);
+
+/* The whole result as a table of the columns' names, or as JSON under key. */
+int cli_query_print(ridge_ledger *ledger, const char *path, const char *sql,
+                    const char *const *values, size_t count, ridge_format format,
+                    ridge_output *output, ridge_json *json, const char *key);
+
+/* The id of the campaign of a title or of leading digits of an id; of the one begun last for NULL.
+ * Returns 0, or an exit status after saying that there is none. */
+int cli_find_campaign(ridge_ledger *ledger, const char *path, const char *name, char *id,
+                      char *title, size_t title_size);
+
+/* "0.1293"; "n/a" for NAN. */
+char *cli_ratio_text(double ratio, char *buffer, size_t size);
+
+#endif
