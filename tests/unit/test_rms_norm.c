@@ -483,14 +483,14 @@ static void converts_every_half(void **state)
     }
 }
 
-/* Every 4093rd float, and each with the three that follow. */
+/* Every 65488th float, and each with the three that follow. */
 static void rounds_floats(void **state)
 {
     uint64_t bits;
     uint32_t next;
 
     (void)state;
-    for (bits = 0; bits <= UINT32_MAX - 4; bits += 4093 * 16)
+    for (bits = 0; bits <= UINT32_MAX - 4; bits += UINT64_C(65488))
         for (next = 0; next < 4; next++) {
             const float value = half_float_of_bits((uint32_t)bits + next);
             uint16_t f16, bf16;

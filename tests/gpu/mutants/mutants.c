@@ -6,7 +6,8 @@
  * still has the same outcome every time. */
 #include "../plugin.h"
 
-enum { TILE_ROWS = 16, TILE_COLUMNS = 32, STAGE = 16 };
+enum { TILE_ROWS = 16, TILE_COLUMNS = 32 };
+#define STAGE INT64_C(16)
 
 /* X(name, operation) */
 /* clang-format off */
