@@ -428,6 +428,7 @@ static struct refused_image {
     const char *words;
 } refused_images[] = {
     {"empty", "", 0, 0, RIDGE_ERR_FORMAT, "neither a cubin"},
+    {"nothing but a NUL", "", 1, 0, RIDGE_ERR_FORMAT, "neither a cubin"},
     {"bytes", "ab\0cd", 5, 0, RIDGE_ERR_FORMAT, "neither a cubin"},
     {"a cubin cut short", elf_cut, sizeof(elf_cut), 0, RIDGE_ERR_FORMAT, "cubin is cut short"},
     {"a fat binary cut short", fatbin_cut, sizeof(fatbin_cut), 0, RIDGE_ERR_FORMAT,
@@ -460,6 +461,33 @@ static void refuses_images(void **state)
         assert_non_null(strstr(log, "wgmma"));
     ridge_device_free(device);
     nothing_left(cuda);
+}
+
+/* What nvcc made is taken, but not with its last byte missing. */
+static void takes_whole_images(void **state)
+{
+    static const char *const names[] = {"empty.cubin", "empty.fatbin"};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        static unsigned char bytes[8192];
+        char path[512];
+        FILE *file;
+        size_t size;
+        bool text;
+
+        snprintf(path, sizeof(path), "%s/tests/fuzz/corpus/gpu_image/%s", RIDGE_SOURCE_DIR,
+                 names[i]);
+        file = fopen(path, "rb");
+        assert_non_null(file);
+        size = fread(bytes, 1, sizeof(bytes), file);
+        fclose(file);
+        assert_in_range(size, 1000, sizeof(bytes) - 1);
+        WORKS(cuda_image_check(bytes, size, &text, &err));
+        assert_false(text);
+        FAILS(cuda_image_check(bytes, size - 1, &text, &err), RIDGE_ERR_FORMAT, "cut short");
+    }
 }
 
 /* -- tensor maps ------------------------------------------------------------------------------- */
@@ -870,6 +898,7 @@ int main(void)
     cases_add(&list, "times events", times_events, NULL);
     cases_add(&list, "launches", launches, NULL);
     CASES_ADD_ROWS(&list, refuses_images, refused_images);
+    cases_add(&list, "takes whole images", takes_whole_images, NULL);
     CASES_ADD_ROWS(&list, refuses_map, bad_maps);
     cases_add(&list, "encodes a tensor map", encodes_map, NULL);
     cases_add(&list, "captures", captures, NULL);
