@@ -62,7 +62,7 @@ static bool skip(struct smoke *smoke, const char *why)
 #define EXPECT(smoke, condition, ...)                                                              \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            note(smoke, "line %d: ", __LINE__);                                                    \
+            note(smoke, "; line %d: ", __LINE__);                                                  \
             note(smoke, __VA_ARGS__);                                                              \
             goto out;                                                                              \
         }                                                                                          \
