@@ -130,6 +130,33 @@ static struct listed {
     {"a list that shows nobody", 0, 0, -1},
 };
 
+static struct reasons {
+    const char *name;
+    unsigned long long bits;
+    unsigned reasons;
+} reasons_rows[] = {
+    {"no reason", 0, 0},
+    {"idle and locked", 0x3, RIDGE_CLOCK_IDLE | RIDGE_CLOCK_LOCKED},
+    {"a slowdown by heat", 0x48, RIDGE_CLOCK_THERMAL},
+    {"a slowdown by the brake", 0x88, RIDGE_CLOCK_POWER_CAP},
+    {"a slowdown", 0x8, RIDGE_CLOCK_OTHER},
+    {"unknown ones", 0xf000, 0},
+};
+
+static void knows_reasons(void **state)
+{
+    const struct reasons *const row = *state;
+    ridge_device *device;
+    ridge_clock_reading clocks;
+
+    use(false);
+    nvml_control->reasons = row->bits;
+    device = opened();
+    ridge_device_read_clocks(device, &clocks);
+    assert_int_equal(clocks.reasons, row->reasons);
+    ridge_device_free(device);
+}
+
 static void counts_others(void **state)
 {
     const struct listed *const row = *state;
@@ -890,6 +917,7 @@ int main(void)
     nvml_control = load(FAKE_NVML);
     cases_add(&list, "says what it is", says_what_it_is, NULL);
     CASES_ADD_ROWS(&list, counts_others, listed_rows);
+    CASES_ADD_ROWS(&list, knows_reasons, reasons_rows);
     cases_add(&list, "lives without NVML", lives_without_nvml, NULL);
     CASES_ADD_ROWS(&list, says_why_not, no_starts);
     cases_add(&list, "knows how many GPUs there are", knows_how_many, NULL);
