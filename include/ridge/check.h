@@ -31,7 +31,7 @@ extern "C" {
 typedef struct ridge_comparand {
     const char *name; /* of the buffer: "out" */
     const double *out, *ref;
-    const double *magnitude; /* NULL or NAN elements: |ref| */
+    const double *magnitude; /* NULL: |ref|, at least its root mean square; NAN elements: |ref| */
     const double *plain;     /* second opinion; NULL: none */
     ridge_dtype dtype;       /* of out */
     int ndim;
@@ -41,12 +41,17 @@ typedef struct ridge_comparand {
     bool is_exact;          /* any difference is a bug */
     double ulp_most;        /* elementwise: outputs within this many ulp; 0: 2 */
     int64_t tile[RIDGE_BUFFER_DIMS]; /* extents of the kernel's tile, 0: unknown */
+    /* The arrays hold chosen rows of a larger output: index k of rows_axis is rows[k] of
+     * rows_extent, ascending; the result speaks of those. NULL: all rows. */
+    const int64_t *rows;
+    int rows_axis;
+    int64_t rows_extent;
     /* For relations of wrong values; NULL: not looked for. */
     const double *previous; /* the output of the launch before, same shape */
     const double *const *inputs;
     const int64_t *input_counts;
     size_t input_count;
-    double poison;            /* what unwritten elements hold (its NaN payload reads as NAN) */
+    double poison;            /* what unwritten elements hold (NAN for a payload); 0: none */
     const bool *is_unwritten; /* by bits; NULL: by value */
 } ridge_comparand;
 
@@ -103,7 +108,7 @@ typedef struct ridge_mismatch {
     int64_t shape[RIDGE_BUFFER_DIMS];
     int64_t element_count, wrong_count, suspicious_count, structure_count; /* NaN, inf misplaced */
     double worst_scaled_error; /* |out - ref| / hard bound, greatest; NAN when empty */
-    int64_t worst_index, first_index, last_index; /* of the wrong ones; -1 */
+    int64_t worst_index, first_index, last_index; /* worst: of all that differ; of the wrong; -1 */
     int64_t box_first[RIDGE_BUFFER_DIMS], box_last[RIDGE_BUFFER_DIMS];
     double worst_out, worst_ref;
     uint64_t worst_out_bits, worst_ref_bits; /* of dtype */

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The most likely cause: a table of rules, the first that holds is it. What values are comes before
+ * where they are when it explains nearly all of them, since it is the stronger evidence; a partial
+ * tile comes before both but poison and NaN, because what a missing predicate leaves in the last
+ * rows can be anything. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "check/check_internal.h"
+
+#define NEARLY_ALL 0.9
+
+static double share_of(const check_facts *facts, ridge_relation_kind kind)
+{
+    return check_relation_share(facts->out, kind, NULL);
+}
+
+static double wrong_share(const check_facts *facts)
+{
+    return (double)facts->wrong_count / (double)facts->out->element_count;
+}
+
+/* "rows 4096-4099", in coordinates of the whole array. */
+static const char *span_text(const check_facts *facts, int axis, char *buffer, size_t size)
+{
+    const ridge_mismatch *const out = facts->out;
+    const int behind = out->ndim - 1 - axis;
+    const bool is_one = out->box_first[axis] == out->box_last[axis];
+    char word[24];
+
+    if (out->ndim >= 2 && behind < 2)
+        snprintf(word, sizeof(word), "%s", behind == 0 ? "column" : "row");
+    else
+        snprintf(word, sizeof(word), out->ndim == 1 ? "element" : "index");
+    if (is_one)
+        snprintf(buffer, size, "%s %" PRId64, word, out->box_first[axis]);
+    else
+        snprintf(buffer, size, "%s%s %" PRId64 "-%" PRId64,
+                 out->ndim >= 2 && behind >= 2 ? "indice" : word, "s", out->box_first[axis],
+                 out->box_last[axis]);
+    return buffer;
+}
+
+/* -- where ------------------------------------------------------------------------------------- */
+
+static bool covers(const check_axis *axis)
+{
+    return axis->first_index == 0 && axis->last_index == axis->extent - 1;
+}
+
+/* The axis whose last indices alone fail; -1. needs_part: only a part of the last tile. */
+static int tail_axis(const check_facts *facts, bool needs_part)
+{
+    for (int i = facts->pair->ndim - 1; i >= 0; i--) {
+        const check_axis *const axis = &facts->axes[i];
+        const int64_t length = axis->last_index - axis->first_index + 1;
+        const int64_t tile = facts->pair->tile[i];
+        const int64_t extent = check_real_extent(facts->pair, i);
+
+        if (axis->extent < 2 || axis->first_index == 0 || axis->last_index != axis->extent - 1 ||
+            axis->run_share < 0.25 * wrong_share(facts))
+            continue;
+        if (!needs_part) {
+            return i;
+        } else if (tile > 0 && facts->pair->rows == NULL) {
+            /* Any part of the last tile, if that is cut. */
+            if (extent % tile != 0 && length <= extent % tile)
+                return i;
+        } else if (length * 4 <= extent && axis->failing_count * 2 >= length) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* A block of a grid: along every axis all, or inside one tile (of the kernel, or of a guess: edges at
+ * multiples of 8, a power of two wide). */
+static bool is_tile(const check_facts *facts, bool *is_first)
+{
+    bool is_part = false;
+
+    *is_first = true;
+    if (facts->box_share < 0.5)
+        return false;
+    for (int i = 0; i < facts->pair->ndim; i++) {
+        const check_axis *const axis = &facts->axes[i];
+        const int64_t first = facts->out->box_first[i], last = facts->out->box_last[i];
+        const int64_t width = last - first + 1, tile = facts->pair->tile[i];
+
+        if (covers(axis))
+            continue;
+        if (tile > 1
+                ? first / tile != last / tile
+                : first % 8 != 0 || width < 8 || (width & (width - 1)) != 0 || first % width != 0)
+            return false;
+        is_part = true;
+        *is_first = *is_first && first / (tile > 1 ? tile : width) == 0;
+    }
+    return is_part;
+}
+
+/* Whole rows of the last axis fail, others not at all. */
+static bool are_whole_rows(const check_facts *facts)
+{
+    return facts->pair->ndim >= 1 && facts->rows_touched < facts->row_count &&
+           (double)facts->rows_full >= NEARLY_ALL * (double)facts->rows_touched;
+}
+
+/* An input with an integer for each row: its values tell failing rows from others. *low, *high: of
+ * the failing ones. */
+static bool lengths_tell(const check_facts *facts, size_t number, double *low, double *high)
+{
+    const ridge_comparand *const pair = facts->pair;
+    const int64_t count = pair->input_counts[number];
+
+    for (int i = 0; i < pair->ndim; i++) {
+        const check_axis *const axis = &facts->axes[i];
+        const bool is_offsets = count == axis->extent + 1;
+        int64_t failing = 0, passing = 0, inside = 0;
+
+        if (axis->extent < 4 || axis->bucket > 1 || pair->inputs[number] == NULL ||
+            (count != axis->extent && !is_offsets))
+            continue;
+        *low = INFINITY;
+        *high = -INFINITY;
+        for (int round = 0; round < 2; round++)
+            for (int64_t k = 0; k < axis->extent; k++) {
+                const double *const at = pair->inputs[number] + k;
+                const double length = is_offsets ? at[1] - at[0] : at[0];
+
+                if (length != rint(length))
+                    return false;
+                if (round == 1) {
+                    passing += axis->count[k] == 0;
+                    inside += axis->count[k] == 0 && length >= *low && length <= *high;
+                } else if (axis->count[k] != 0) {
+                    *low = fmin(*low, length);
+                    *high = fmax(*high, length);
+                    failing++;
+                }
+            }
+        if (failing >= 2 && passing >= 2 && inside == 0)
+            return true;
+    }
+    return false;
+}
+
+/* -- rules ------------------------------------------------------------------------------------- */
+
+static bool beyond_32_bits(const check_facts *facts, char *text, size_t size)
+{
+    const int64_t first = check_real_linear(facts->pair, facts->out->first_index);
+    const int64_t bytes = (int64_t)ridge_dtype_bytes(facts->pair->dtype);
+    const int64_t limits[] = {INT64_C(1) << 31, INT64_C(1) << 32, (INT64_C(1) << 31) / bytes,
+                              (INT64_C(1) << 32) / bytes};
+    const int64_t row =
+        facts->pair->ndim > 1 ? facts->pair->shape[facts->pair->ndim - 1] : INT64_C(1) << 16;
+
+    /* What wraps is usually the start of a row or tile: all elements from near the limit on. */
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (limits[i] >= INT64_C(1) << 28 && first > limits[i] - 256 * row &&
+            first < limits[i] + 256 * row) {
+            snprintf(text, size,
+                     "wrong from element %" PRId64 " on (2^%d%s): a 32-bit index or byte offset",
+                     first, i % 2 == 0 ? 31 : 32, i < 2 ? " elements" : " bytes");
+            return true;
+        }
+    return false;
+}
+
+static bool not_written(const check_facts *facts, char *text, size_t size)
+{
+    char span[64];
+    const int tail = tail_axis(facts, false);
+
+    if (share_of(facts, RIDGE_RELATION_UNWRITTEN) < NEARLY_ALL)
+        return false;
+    if (facts->wrong_count == facts->out->element_count)
+        snprintf(text, size, "nothing is written: not launched, an early exit, or another buffer");
+    else if (tail >= 0)
+        snprintf(text, size, "%s are not written: the grid is too small, or a loop ends early",
+                 span_text(facts, tail, span, sizeof(span)));
+    else
+        snprintf(text, size, "%.3g %% is not written: early exit, or a predicate too narrow",
+                 100 * wrong_share(facts));
+    return true;
+}
+
+static bool rows_of_length(const check_facts *facts, char *text, size_t size)
+{
+    double low, high;
+
+    for (size_t i = 0; i < facts->pair->input_count; i++)
+        if (lengths_tell(facts, i, &low, &high)) {
+            if (low == high)
+                snprintf(text, size,
+                         "only rows of length %.0f: a boundary of the lengths, or the mask", low);
+            else
+                snprintf(text, size,
+                         "only rows of length %.0f-%.0f: a boundary of the lengths, or the mask",
+                         low, high);
+            return true;
+        }
+    return false;
+}
+
+static bool nan_rows(const check_facts *facts, char *text, size_t size)
+{
+    if (share_of(facts, RIDGE_RELATION_NAN) < NEARLY_ALL)
+        return false;
+    if (are_whole_rows(facts))
+        snprintf(text, size,
+                 "%" PRId64
+                 " whole rows are NaN: all masked (0/0), inf - inf, or 0 x inf by a mask",
+                 facts->rows_full);
+    else
+        snprintf(text, size,
+                 "NaN: inf - inf, 0 x inf, an overflow before a division, or memory "
+                 "that was never written");
+    return true;
+}
+
+static bool partial_tile(const check_facts *facts, char *text, size_t size)
+{
+    const int axis = tail_axis(facts, true);
+    char span[64];
+
+    if (axis < 0)
+        return false;
+    span_text(facts, axis, span, sizeof(span));
+    if (facts->pair->tile[axis] > 0)
+        snprintf(text, size,
+                 "only %s, the partial tile (%" PRId64 " mod %" PRId64
+                 "): its predicate is missing or wrong",
+                 span, check_real_extent(facts->pair, axis), facts->pair->tile[axis]);
+    else
+        snprintf(text, size, "only the last %s: the predicate of the partial tile", span);
+    return true;
+}
+
+static bool stale(const check_facts *facts, char *text, size_t size)
+{
+    if (share_of(facts, RIDGE_RELATION_STALE) < NEARLY_ALL)
+        return false;
+    snprintf(text, size, "the output of the launch before: cached, or not launched");
+    return true;
+}
+
+static bool ratio(const check_facts *facts, char *text, size_t size)
+{
+    for (size_t i = 0; i < facts->out->relation_count; i++) {
+        const ridge_relation *const relation = &facts->out->relations[i];
+
+        if (relation->kind != RIDGE_RELATION_RATIO || relation->share_frac < NEARLY_ALL)
+            continue;
+        snprintf(text, size, "%s: a scale is missing or applied twice, or exp for exp2",
+                 relation->text);
+        return true;
+    }
+    return false;
+}
+
+static bool offset(const check_facts *facts, char *text, size_t size)
+{
+    double value;
+
+    if (check_relation_share(facts->out, RIDGE_RELATION_OFFSET, &value) < NEARLY_ALL)
+        return false;
+    snprintf(text, size, "out = ref %c %.6g: a bias or epsilon is missing or added twice",
+             value < 0 ? '-' : '+', fabs(value));
+    return true;
+}
+
+static bool sign(const check_facts *facts, char *text, size_t size)
+{
+    if (share_of(facts, RIDGE_RELATION_SIGN) < NEARLY_ALL)
+        return false;
+    snprintf(text, size, "out = -ref: a sign is wrong");
+    return true;
+}
+
+static bool input_copied(const check_facts *facts, char *text, size_t size)
+{
+    double number;
+
+    if (check_relation_share(facts->out, RIDGE_RELATION_INPUT, &number) < NEARLY_ALL)
+        return false;
+    snprintf(text, size, "holds values of input %.0f: a copy, or the wrong pointer", number);
+    return true;
+}
+
+static bool transposed(const check_facts *facts, char *text, size_t size)
+{
+    if (share_of(facts, RIDGE_RELATION_TRANSPOSED) < NEARLY_ALL)
+        return false;
+    snprintf(text, size, "transposed: rows and columns, or the two strides, are exchanged");
+    return true;
+}
+
+static bool shifted(const check_facts *facts, char *text, size_t size)
+{
+    double distance;
+
+    if (check_relation_share(facts->out, RIDGE_RELATION_SHIFTED, &distance) < NEARLY_ALL)
+        return false;
+    snprintf(text, size, "out[i] = ref[i %c %.0f]: an index is off by %.0f",
+             distance < 0 ? '-' : '+', fabs(distance), fabs(distance));
+    return true;
+}
+
+static const char *period_text(const check_facts *facts, char *buffer, size_t size)
+{
+    const ridge_mismatch_period *const period = &facts->out->period;
+    const int behind = facts->out->ndim - 1 - period->axis;
+    const char *const word = facts->out->ndim < 2 || behind > 1 ? "index"
+                             : behind == 0                      ? "column"
+                                                                : "row";
+
+    if (period->residue_first == period->residue_last)
+        snprintf(buffer, size, "%s mod %" PRId64 " = %" PRId64, word, period->modulus,
+                 period->residue_first);
+    else
+        snprintf(buffer, size, "%s mod %" PRId64 " in %" PRId64 "-%" PRId64, word, period->modulus,
+                 period->residue_first, period->residue_last);
+    return buffer;
+}
+
+/* Blocks of a whole tile, every k-th. Without a known tile: blocks of 16 or more. */
+static bool every_stage(const check_facts *facts, char *text, size_t size)
+{
+    const ridge_mismatch_period *const period = &facts->out->period;
+    const int64_t width = period->residue_last - period->residue_first + 1;
+    int64_t tile;
+    char where[64];
+
+    if (period->axis < 0)
+        return false;
+    tile = facts->pair->tile[period->axis];
+    if (tile > 1 ? period->modulus <= tile || period->modulus % tile != 0 || width * 2 < tile
+                 : width < 16 || period->modulus < 64 || period->modulus % width != 0)
+        return false;
+    snprintf(text, size, "%s, every %" PRId64 ". stage: a fence, wait or phase bit is missing",
+             period_text(facts, where, sizeof(where)), period->modulus / (tile > 1 ? tile : width));
+    return true;
+}
+
+static bool vector(const check_facts *facts, char *text, size_t size)
+{
+    const ridge_mismatch_period *const period = &facts->out->period;
+    char where[64];
+
+    if (period->axis != facts->pair->ndim - 1 || period->axis < 0 ||
+        period->modulus * (int64_t)ridge_dtype_bytes(facts->pair->dtype) != 16)
+        return false;
+    snprintf(text, size,
+             "%s, 16 bytes: a misaligned vector access, or a row stride that is not "
+             "padded",
+             period_text(facts, where, sizeof(where)));
+    return true;
+}
+
+static bool lanes(const check_facts *facts, char *text, size_t size)
+{
+    char where[64];
+
+    if (facts->out->period.axis < 0)
+        return false;
+    snprintf(text, size, "%s: mapping of lanes, shuffle mask, fragment layout or vector width",
+             period_text(facts, where, sizeof(where)));
+    return true;
+}
+
+static bool prologue(const check_facts *facts, char *text, size_t size)
+{
+    bool is_first;
+
+    if (!is_tile(facts, &is_first) || !is_first)
+        return false;
+    snprintf(text, size, "only the first tile: the prologue, or an accumulator not initialised");
+    return true;
+}
+
+static bool one_tile(const check_facts *facts, char *text, size_t size)
+{
+    const int ndim = facts->pair->ndim;
+    char rows[64], columns[64];
+    bool is_first;
+
+    if (!is_tile(facts, &is_first))
+        return false;
+    span_text(facts, ndim - 1, columns, sizeof(columns));
+    if (ndim > 1)
+        span_text(facts, ndim - 2, rows, sizeof(rows));
+    snprintf(text, size,
+             "one tile (%s%s%s): a barrier or stage reused early, or its place in the "
+             "grid",
+             ndim > 1 ? rows : "", ndim > 1 ? ", " : "", columns);
+    return true;
+}
+
+static bool low_precision(const check_facts *facts, char *text, size_t size)
+{
+    double larger;
+
+    if (facts->small_share < NEARLY_ALL || wrong_share(facts) < 0.01)
+        return false;
+    if (check_relation_share(facts->out, RIDGE_RELATION_LARGER, &larger) > 0.5)
+        snprintf(text, size,
+                 "all slightly too %s: sums kept in low precision, or rounded twice; grows with "
+                 "the length",
+                 larger > 0.5 ? "large" : "small");
+    else
+        snprintf(text, size,
+                 "everywhere and small: sums in low precision, inputs rounded (TF32), "
+                 "or a coarse approximation");
+    return true;
+}
+
+static bool zeros(const check_facts *facts, char *text, size_t size)
+{
+    if (share_of(facts, RIDGE_RELATION_ZERO) < NEARLY_ALL)
+        return false;
+    snprintf(text, size, "%s zero: the result is not stored, or a mask excludes it",
+             wrong_share(facts) > NEARLY_ALL ? "all" : "what is wrong is");
+    return true;
+}
+
+static bool constant(const check_facts *facts, char *text, size_t size)
+{
+    const double first = facts->pair->out[facts->samples[0]];
+
+    for (size_t i = 1; i < facts->sample_count; i++)
+        if (facts->pair->out[facts->samples[i]] != first)
+            return false;
+    if (facts->sample_count < 16)
+        return false;
+    snprintf(text, size, "%s %.6g: a constant, an initial value, or a clamp",
+             wrong_share(facts) > NEARLY_ALL ? "everything is" : "what is wrong is", first);
+    return true;
+}
+
+static bool whole_rows(const check_facts *facts, char *text, size_t size)
+{
+    if (!are_whole_rows(facts) || facts->pair->shape[facts->pair->ndim - 1] < 2)
+        return false;
+    snprintf(text, size,
+             "%" PRId64 " whole rows: a value of the row (maximum, sum, length, offset)",
+             facts->rows_full);
+    return true;
+}
+
+static bool scattered(const check_facts *facts, char *text, size_t size)
+{
+    if (wrong_share(facts) > 0.05)
+        return false;
+    snprintf(text, size,
+             "few, scattered: a race, an uninitialised read, or a rare value; see the repeat test");
+    return true;
+}
+
+static bool unrelated(const check_facts *facts, char *text, size_t size)
+{
+    if (wrong_share(facts) < 0.5)
+        return false;
+    snprintf(text, size, "unrelated to the reference: wrong operand, stride, layout or formula");
+    return true;
+}
+
+static bool unknown(const check_facts *facts, char *text, size_t size)
+{
+    snprintf(text, size, "%.3g %% of the elements, no pattern found", 100 * wrong_share(facts));
+    return true;
+}
+
+static const struct rule {
+    const char *id;
+    bool (*holds)(const check_facts *facts, char *text, size_t size);
+} rules[] = {
+    {"index_32bit", beyond_32_bits},
+    {"unwritten", not_written},
+    {"row_length", rows_of_length},
+    {"nan", nan_rows},
+    {"partial_tile", partial_tile},
+    {"stale", stale},
+    {"zeros", zeros},
+    {"constant", constant},
+    {"scale", ratio},
+    {"sign", sign},
+    {"offset", offset},
+    {"transposed", transposed},
+    {"shifted", shifted},
+    {"input_copied", input_copied},
+    {"pipeline_stage", every_stage},
+    {"vector_alignment", vector},
+    {"lane_mapping", lanes},
+    {"prologue", prologue},
+    {"one_tile", one_tile},
+    {"low_precision", low_precision},
+    {"whole_rows", whole_rows},
+    {"scattered", scattered},
+    {"unrelated", unrelated},
+    {"unknown", unknown},
+};
+
+void check_cause(check_facts *facts)
+{
+    ridge_mismatch *const out = facts->out;
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].holds(facts, out->cause, sizeof(out->cause))) {
+            snprintf(out->cause_id, sizeof(out->cause_id), "%s", rules[i].id);
+            return;
+        }
+}
