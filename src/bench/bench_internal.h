@@ -125,6 +125,7 @@ typedef struct bench_arm_state {
     bench_series skews;              /* of slots: mean over median */
     bench_series set_skews;          /* of placements: the same of the least times of each set */
     double set_least_ns[BENCH_SETS]; /* in the placement at hand; NAN: not launched on */
+    int set_launches[BENCH_SETS];
     double least_ns, prepare_ns;
     int slots, launches;
     char path[240];

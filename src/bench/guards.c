@@ -154,6 +154,8 @@ static ridge_status roof_after(bench_run *run, int arm, ridge_error *err)
 
 /* Times of a launch are two, not one. */
 static const double SKEW_MOST = 1.5;
+/* A set's least time of fewer launches may be that of one that was preempted. */
+enum { SET_LAUNCHES = 4 };
 
 void bench_sets_note(bench_run *run, int arm, int start)
 {
@@ -161,8 +163,10 @@ void bench_sets_note(bench_run *run, int arm, int start)
     size_t i;
 
     for (i = 0; i < run->times.count && run->mode == RIDGE_MODE_EVENT; i++) {
-        double *const set = &least[((size_t)start + i) % (size_t)run->rotation];
+        const size_t index = ((size_t)start + i) % (size_t)run->rotation;
+        double *const set = &least[index];
 
+        run->arms[arm].set_launches[index]++;
         if (!(*set <= run->times.values[i]))
             *set = run->times.values[i];
     }
@@ -179,14 +183,16 @@ ridge_status bench_sets_sum_up(bench_run *run, ridge_error *err)
         size_t count = 0;
 
         for (set = 0; set < run->rotation; set++)
-            if (!isnan(state->set_least_ns[set]))
+            if (state->set_launches[set] >= SET_LAUNCHES)
                 known[count++] = state->set_least_ns[set];
         if (count >= 2)
             status = bench_series_add(
                 &state->set_skews, ridge_stat_mean(known, count) / ridge_stat_median(known, count),
                 err);
-        for (set = 0; set < BENCH_SETS; set++)
+        for (set = 0; set < BENCH_SETS; set++) {
             state->set_least_ns[set] = NAN;
+            state->set_launches[set] = 0;
+        }
     }
     return status;
 }

@@ -196,15 +196,17 @@ static ridge_status touch(bench_run *run, ridge_error *err)
     return RIDGE_OK;
 }
 
-static ridge_status estimate(bench_run *run, ridge_error *err)
+/* What waits for the device in launch() would wait for the gate: it is timed without one. */
+static ridge_status estimate(bench_run *run, bool can_capture, ridge_error *err)
 {
-    ridge_status status = touch(run, err);
+    const ridge_mode mode = run->is_gpu && !can_capture ? RIDGE_MODE_BATCH : RIDGE_MODE_EVENT;
+    ridge_status status = RIDGE_OK;
     int arm;
 
     for (arm = 0; arm < run->arm_count && status == RIDGE_OK; arm++) {
         ridge_slot slot = {0};
 
-        status = bench_slot_time(run, arm, RIDGE_MODE_EVENT, ESTIMATE_LAUNCHES, 0, &slot, err);
+        status = bench_slot_time(run, arm, mode, ESTIMATE_LAUNCHES, 0, &slot, err);
         run->arms[arm].time_ns = fmax(slot.median_ns, 1);
     }
     return status;
@@ -236,7 +238,7 @@ static void choose_slots(bench_run *run, bool can_capture)
     if (run->mode == RIDGE_MODE_GRAPH && !can_capture)
         run->mode = RIDGE_MODE_BATCH;
     if (run->is_gpu && run->mode == RIDGE_MODE_EVENT && !can_capture)
-        run->mode = RIDGE_MODE_BATCH; /* what waits for the device would wait for the gate */
+        run->mode = RIDGE_MODE_BATCH;
     most = most < 1 ? 1 : most > BATCH_MOST ? BATCH_MOST : most;
     if (run->mode == RIDGE_MODE_GRAPH) {
         run->graph_launches =
@@ -333,10 +335,12 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
     run->deadline_s = bench_now_s() + run->options.budget_s;
     if (status == RIDGE_OK)
         status = bench_placement_renew(run, err);
+    if (status == RIDGE_OK)
+        status = touch(run, err);
     for (arm = 0; arm < run->arm_count && status == RIDGE_OK && run->is_gpu; arm++)
         can_capture = bench_path_of(run, arm) && can_capture;
     if (status == RIDGE_OK)
-        status = estimate(run, err);
+        status = estimate(run, can_capture, err);
     if (status != RIDGE_OK)
         return status;
     choose_slots(run, can_capture);
