@@ -176,9 +176,9 @@ static ridge_bench_options options_of(const cell *row, bool is_gpu, uint64_t see
 {
     /* Both arms are the harness's own and right; a probe that repeats itself is not checked. */
     ridge_bench_options options = {.delta = 0.01,
-                                   .budget_s = is_gpu ? 4 : 0.2,
-                                   .pilot = is_gpu ? 6 : 2,
-                                   .blocks = is_gpu ? 4 : 1,
+                                   .budget_s = is_gpu ? 4 : 0.3,
+                                   .pilot = is_gpu ? 6 : 3,
+                                   .blocks = is_gpu ? 4 : 2,
                                    .regime = RIDGE_REGIME_SHORT,
                                    .seed = seed,
                                    .without = 1u << RIDGE_GUARD_CHECK};
