@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Does a manifest fit its image? The compiler records the offset and size of every parameter in a
- * cubin (.nv.info, attribute 0x17), so a wrong manifest is told before anything is launched: a
+ * cubin (.nv.info, attribute 0x17), and PTX declares them, so a wrong manifest is told before anything is launched: a
  * launch with parameters of the wrong size is the commonest crash of all. */
 #include <stdio.h>
 #include <string.h>
@@ -91,6 +91,15 @@ static ridge_status check_function(const arm_manifest *manifest, const ridge_cub
     return arm_parameters_compare(manifest, found, count, function->name, err);
 }
 
+static ridge_status check_ptx(const arm_manifest *manifest, const ridge_ptx_kernel *kernel,
+                              ridge_error *err)
+{
+    if (kernel->parameter_count == 0)
+        return compare_sum(manifest, kernel->parameter_bytes, kernel->name, err);
+    return arm_parameters_compare(manifest, kernel->parameters, kernel->parameter_count,
+                                  kernel->name, err);
+}
+
 typedef struct walk {
     const arm_manifest *manifest;
     bool is_found;
@@ -131,8 +140,7 @@ static ridge_status check_loaded(walk *at, const ridge_loaded *loaded, ridge_err
             continue;
         }
         at->is_found = true;
-        status = compare_sum(at->manifest, loaded->kernels[i].parameter_bytes,
-                             loaded->kernels[i].name, err);
+        status = check_ptx(at->manifest, &loaded->kernels[i], err);
     }
     return status;
 }

@@ -373,6 +373,54 @@ static void compares_parameters(void **state)
     }
 }
 
+/* What ridge inspect --manifest writes is refused by its first "?", and read once all are filled
+ * in. */
+static void reads_a_skeleton(void **state)
+{
+    static const char *const fills[][2] = {
+        {"\"n\": \"?\"", "\"n\":   7 "},
+        {"\"?\"", " 1 "}, /* grid, block */
+        {"\"?\"", " 32"},
+        {"\"in|out|inout|workspace|scalar\"", "\"in\"                           "},
+        {"\"?\"", "\"i8\""},
+        {"\"?\"", "\"n\""},
+        {"\"in|out|inout|workspace|scalar\"", "\"out\"                          "},
+        {"\"?\"", "\"u8\""},
+        {"\"?\"", "\"n\""},
+        {"\"i32|u32|f32\"", "\"i32\"        "},
+        {"\"?\"", "\"n\""},
+    };
+    static arm_manifest manifest;
+    const char *const path = RIDGE_SOURCE_DIR "/tests/golden/inspect/manifest.out";
+    char *const text = support_text(support_read(path));
+    char filled[4096];
+    size_t used = 0;
+    const char *from = text;
+    ridge_error err = {RIDGE_OK, ""};
+    ridge_arena arena;
+
+    (void)state;
+    ridge_arena_init(&arena);
+    assert_int_equal(parse(text, &arena, &manifest, &err), RIDGE_ERR_FORMAT);
+    assert_string_equal(err.text, "axes.n is \"?\", expected a whole number from 0 or an array of "
+                                  "at most 256 of them");
+    for (size_t i = 0; i < sizeof(fills) / sizeof(fills[0]); i++) {
+        const char *const at = strstr(from, fills[i][0]);
+
+        assert_non_null(at);
+        used += (size_t)snprintf(filled + used, sizeof(filled) - used, "%.*s%s", (int)(at - from),
+                                 from, fills[i][1]);
+        from = at + strlen(fills[i][0]);
+    }
+    snprintf(filled + used, sizeof(filled) - used, "%s", from);
+    if (parse(filled, &arena, &manifest, &err) != RIDGE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(manifest.signature.parameter_count, 3);
+    assert_int_equal(manifest.signature.parameters[2].offset_bytes, 16);
+    ridge_arena_release(&arena);
+    free(text);
+}
+
 static void memory_runs_out(void **state)
 {
     static arm_manifest manifest;
@@ -406,6 +454,7 @@ int main(void)
     cases_add(&list, "from a case to buffers and a launch", case_to_buffers, NULL);
     cases_add(&list, "a layout that nothing takes", layouts_are_refused_without_strides, NULL);
     cases_add(&list, "bytes of parameters", packs, NULL);
+    cases_add(&list, "the skeleton of ridge inspect", reads_a_skeleton, NULL);
     cases_add(&list, "memory that runs out", memory_runs_out, NULL);
     return cases_run(&list, "manifest");
 }
