@@ -238,7 +238,7 @@ int cmd_inspect(int argc, char **argv)
                    "which kernels run there natively, by JIT or not at all; exit 1 on a hole"),
         OPT_FLAG(0, "cover-jit-fails", &request.cover_jit_fails, "exit 1 also when one needs JIT"),
         OPT_STRING(0, "manifest", &request.manifest, "KERNEL",
-                   "how it is launched, for ridge check, bench and compare, to be filled in"),
+                   "how it is launched, as JSON to be filled in"),
         OPT_FLAG('d', "diff", &request.diff, "what changed from OLD to NEW"),
         OPT_COUNT(0, "max-regs", &request.max_registers, "N", "fail when a kernel uses more"),
         OPT_COUNT(0, "max-spill-bytes", &request.max_spill_bytes, "N",
