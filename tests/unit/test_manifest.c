@@ -321,8 +321,12 @@ static void packs(void **state)
 /* sample.cu: block_sum(const float *in, float *out, int n). */
 static struct fit {
     const char *name, *entry, *args, *message;
+    int sm;
 } fits[] = {
     {"a manifest that fits", "block_sum", "POINTER, POINTER, INT", NULL},
+    {"a GPU that runs it", "block_sum", "POINTER, POINTER, INT", NULL, 90},
+    {"a GPU that does not", "block_sum", "POINTER, POINTER, INT",
+     "sample has block_sum for sm_90, which sm_80 does not run", 80},
     {"one too few", "block_sum", "POINTER, POINTER",
      "args has 2 parameters, block_sum takes 3: parameter 2 at offset 16, 4 bytes, is missing"},
     {"one too many", "block_sum", "POINTER, POINTER, INT, INT",
@@ -362,12 +366,12 @@ static void compares_parameters(void **state)
         if (strncmp(at, "INT_AT_20", 9) == 0)
             parameter->offset_bytes = 20;
     }
-    status = arm_image_check(&manifest, file.data, file.size, "sample", &kind, &err);
+    status = arm_image_check(&manifest, file.data, file.size, "sample", fit->sm, &kind, &err);
     support_release(&file);
     if (fit->message == NULL && status != RIDGE_OK)
         fail_msg("%s", err.text);
     if (fit->message != NULL) {
-        assert_int_equal(status, RIDGE_ERR_INVALID_ARGUMENT);
+        assert_int_equal(status, fit->sm > 0 ? RIDGE_ERR_ARCH : RIDGE_ERR_INVALID_ARGUMENT);
         if (strstr(err.text, fit->message) == NULL)
             fail_msg("%s", err.text);
     }
