@@ -7,6 +7,8 @@
 #include "arm/arm_internal.h"
 #include "base/file.h"
 
+enum { LARGEST_IMAGE_BYTES = 1 << 30 };
+
 /* -- names ------------------------------------------------------------------------------------- */
 
 static ridge_status unknown_form(const char *text, ridge_error *err)
@@ -116,10 +118,12 @@ ridge_status arm_read_file(const char *path, void **out, size_t *size_bytes, rid
     *size_bytes = 0;
     if (status != RIDGE_OK)
         return status;
-    *out = ridge_calloc(file.bytes.size + 1, 1);
-    if (*out == NULL) {
+    status = ridge_file_unpack(&file, path, LARGEST_IMAGE_BYTES, err);
+    if (status == RIDGE_OK)
+        *out = ridge_calloc(file.bytes.size + 1, 1);
+    if (status == RIDGE_OK && *out == NULL)
         status = arm_out_of_memory(err);
-    } else if (file.bytes.size > 0) {
+    if (status == RIDGE_OK && file.bytes.size > 0) {
         memcpy(*out, file.bytes.data, file.bytes.size);
         *size_bytes = file.bytes.size;
     }
