@@ -210,12 +210,15 @@ static ridge_status open_family(ridge_arm *arm, const ridge_arm_options *options
     for (size_t i = 0; i < family->variant_count; i++) {
         const size_t used = strlen(names);
 
-        if (arm->kernel == NULL &&
-            (arm->name.item[0] == '\0' || strcmp(variant_name(family, i), arm->name.item) == 0))
+        if (arm->kernel == NULL && strcmp(variant_name(family, i), arm->name.item) == 0)
             arm->kernel = family->variants[i];
         snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "",
                  variant_name(family, i));
     }
+    if (arm->name.item[0] == '\0' && family->variant_count > 0)
+        status = arm_choose_variant(arm, family, err);
+    if (status != RIDGE_OK)
+        return status;
     if (arm->kernel == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "family %s has no variant '%.60s', there are: %s", family->name,

@@ -286,6 +286,10 @@ ridge_status arm_open_manifest(ridge_arm *arm, const ridge_arm_options *options,
 ridge_status arm_open_plugin(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err);
 ridge_status arm_open_call(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err);
 
+/* The kernel of the bare name of a family: of its variants the first that does not refuse, for each
+ * set of buffers (choice.c). */
+ridge_status arm_choose_variant(ridge_arm *arm, const ridge_family *family, ridge_error *err);
+
 /* Reads a whole file into new memory, unpacked when gzip or zstd packed it. */
 ridge_status arm_read_file(const char *path, void **out, size_t *size_bytes, ridge_error *err);
 /* A family by name. RIDGE_ERR_INVALID_ARGUMENT lists those there are. */
