@@ -40,6 +40,8 @@ const struct command commands[] = {
      0},
     {"ledger", "Say what a campaign tried and found; exchange its rows", cmd_ledger, GROUP_CAMPAIGN,
      COMMAND_FILES},
+    {"evidence", "Write the page a reviewer asks for, from the ledger", cmd_evidence,
+     GROUP_CAMPAIGN, 0},
     {"help", "Print the manual page of a command", cmd_help, GROUP_HELP, COMMAND_NAMES},
     {"completion", "Print a completion script for bash or zsh", cmd_completion, GROUP_HELP, 0},
     {NULL, NULL, NULL, GROUP_COUNT, 0},
