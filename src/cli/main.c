@@ -42,6 +42,8 @@ const struct command commands[] = {
      COMMAND_FILES},
     {"doctor", "Say what this machine has and which parts of ridge work here", cmd_doctor,
      GROUP_HELP, 0},
+    {"evidence", "Write the page a reviewer asks for, from the ledger", cmd_evidence,
+     GROUP_CAMPAIGN, 0},
     {"help", "Print the manual page of a command", cmd_help, GROUP_HELP, COMMAND_NAMES},
     {"completion", "Print a completion script for bash or zsh", cmd_completion, GROUP_HELP, 0},
     {NULL, NULL, NULL, GROUP_COUNT, 0},
