@@ -193,37 +193,47 @@ extern "C" __global__ void harness_clock(clock_slot *slots, uint32_t slot_count,
 
 enum { COPY_CHUNKS = 4 };
 
+/* Chunks behind the last of chunks are the first ones again. */
+__device__ static inline void copy_tile(const uint4 *in, uint4 *out, uint64_t begin,
+                                        uint64_t chunks, uint64_t total)
+{
+    for (int k = 0; k < COPY_CHUNKS; k++) {
+        const uint64_t i = begin + (uint64_t)k * blockDim.x + threadIdx.x;
+
+        if (i < total)
+            out[i % chunks] = in[i % chunks];
+    }
+}
+
+__device__ static inline void copy_whole_tile(const uint4 *in, uint4 *out, uint64_t begin)
+{
+    uint4 held[COPY_CHUNKS];
+
+#pragma unroll
+    for (int k = 0; k < COPY_CHUNKS; k++)
+        held[k] = __ldg(&in[begin + (uint64_t)k * blockDim.x + threadIdx.x]);
+#pragma unroll
+    for (int k = 0; k < COPY_CHUNKS; k++)
+        out[begin + (uint64_t)k * blockDim.x + threadIdx.x] = held[k];
+}
+
 __device__ static inline void copy(const unsigned char *in, unsigned char *out, uint64_t size_bytes,
                                    uint64_t extra_bytes)
 {
+    const uint64_t chunks = size_bytes / 16, total = chunks + extra_bytes / 16;
+    const uint64_t tile = (uint64_t)blockDim.x * COPY_CHUNKS;
+
     if (!is_aligned(in, 16) || !is_aligned(out, 16)) {
         for (uint64_t i = thread_index(); i < size_bytes + extra_bytes; i += thread_count())
             out[i % size_bytes] = in[i % size_bytes];
         return;
     }
-
-    const uint64_t chunks = size_bytes / 16, extra = extra_bytes / 16, total = chunks + extra;
-    const uint4 *const from = (const uint4 *)in;
-    uint4 *const to = (uint4 *)out;
-    const uint64_t tile = (uint64_t)blockDim.x * COPY_CHUNKS;
-
-    for (uint64_t begin = (uint64_t)blockIdx.x * tile; begin < total; begin += gridDim.x * tile) {
-        uint4 held[COPY_CHUNKS];
-
-#pragma unroll
-        for (int k = 0; k < COPY_CHUNKS; k++) {
-            const uint64_t i = begin + (uint64_t)k * blockDim.x + threadIdx.x;
-
-            if (i < total)
-                held[k] = __ldg(&from[i < chunks ? i : i % chunks]);
-        }
-#pragma unroll
-        for (int k = 0; k < COPY_CHUNKS; k++) {
-            const uint64_t i = begin + (uint64_t)k * blockDim.x + threadIdx.x;
-
-            if (i < total)
-                to[i < chunks ? i : i % chunks] = held[k];
-        }
+    for (uint64_t begin = blockIdx.x * tile; chunks > 0 && begin < total;
+         begin += gridDim.x * tile) {
+        if (begin + tile <= chunks)
+            copy_whole_tile((const uint4 *)in, (uint4 *)out, begin);
+        else
+            copy_tile((const uint4 *)in, (uint4 *)out, begin, chunks, total);
     }
     for (uint64_t i = 16 * chunks + thread_index(); i < size_bytes; i += thread_count())
         out[i] = in[i];
