@@ -43,6 +43,8 @@ typedef struct ridge_session_request {
     double timeout_s;         /* without any sign of life the child is killed; 0: 60 */
     const char *build_ids[2]; /* of the ledger, for the records; NULL */
     bool archive;             /* sink.build gets the image, up to 64 MiB */
+    bool
+        in_process; /* no child: for debuggers and sanitizers; nothing is caught, nothing watched */
 } ridge_session_request;
 
 typedef struct ridge_session_progress {
@@ -67,6 +69,8 @@ typedef struct ridge_session_build {
 typedef struct ridge_session_sink {
     void (*record)(void *context, const char *line, size_t length); /* without its newline */
     void (*progress)(void *context, const ridge_session_progress *progress);
+    /* Without its samples, which the records have. */
+    void (*slot)(void *context, size_t case_index, const ridge_slot *slot);
     void (*base_case)(void *context, const ridge_case *at, const char *code_hash, int arm);
     void (*build)(void *context, const ridge_session_build *build);
     void (*check)(void *context, const ridge_check_result *result);
@@ -89,6 +93,27 @@ typedef struct ridge_session_sink {
  * child's temporary files (its $TMPDIR is its own) are gone by then. */
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
                                ridge_error *err);
+
+/* -- saved times --------------------------------------------------------------------------------- */
+
+/* A file of ridge bench --save, schema ridge-bench-save/1 (docs/formats/ridge-bench.md). */
+typedef struct ridge_saved_case {
+    char text[RIDGE_CASE_TEXT]; /* ridge_case_text() */
+    double median_ns, p10_ns, p90_ns;
+} ridge_saved_case;
+
+typedef struct ridge_saved {
+    char kernel[128], gpu[96], cache[8], mode[8];
+    ridge_saved_case *cases;
+    size_t case_count;
+} ridge_saved;
+
+/* RIDGE_ERR_IO; RIDGE_ERR_FORMAT says which member is missing or wrong. */
+ridge_status ridge_saved_read(const char *path, ridge_saved *out, ridge_error *err);
+ridge_status ridge_saved_parse(const void *text, size_t size_bytes, ridge_saved *out,
+                               ridge_error *err);
+const ridge_saved_case *ridge_saved_find(const ridge_saved *saved, const char *case_text);
+void ridge_saved_release(ridge_saved *saved);
 
 /* -- sweeps ------------------------------------------------------------------------------------ */
 

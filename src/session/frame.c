@@ -13,6 +13,7 @@
 /* Bytes of a payload; 0: any number. */
 static const size_t payload_bytes[SESSION_FRAME_COUNT] = {
     [SESSION_FRAME_PROGRESS] = sizeof(ridge_session_progress),
+    [SESSION_FRAME_SLOT] = sizeof(session_slot),
     [SESSION_FRAME_BASE] = sizeof(session_base),
     [SESSION_FRAME_CHECK] = sizeof(ridge_check_result),
     [SESSION_FRAME_SHRUNK] = sizeof(ridge_check_result),
@@ -59,6 +60,12 @@ void session_send_two(session_child *child, session_frame_kind kind, const void 
 void session_send(session_child *child, session_frame_kind kind, const void *payload,
                   size_t size_bytes)
 {
+    const session_frame frame = {child->nonce, kind, (uint32_t)size_bytes};
+
+    if (child->direct != NULL) {
+        session_deliver(&frame, payload, child->direct);
+        return;
+    }
     session_send_two(child, kind, payload, size_bytes, NULL, 0);
 }
 
@@ -125,6 +132,7 @@ void session_deliver(const session_frame *frame, const void *payload,
 {
     session_base base;
     ridge_session_build build;
+    session_slot slot;
 
     switch ((session_frame_kind)frame->kind) {
     case SESSION_FRAME_RECORD:
@@ -133,6 +141,11 @@ void session_deliver(const session_frame *frame, const void *payload,
         break;
     case SESSION_FRAME_PROGRESS:
         DELIVER(ridge_session_progress, progress);
+        break;
+    case SESSION_FRAME_SLOT:
+        memcpy(&slot, payload, sizeof(slot));
+        if (sink->slot != NULL)
+            sink->slot(sink->context, slot.case_index, &slot.slot);
         break;
     case SESSION_FRAME_BASE:
         memcpy(&base, payload, sizeof(base));

@@ -20,6 +20,7 @@
 typedef enum session_frame_kind {
     SESSION_FRAME_RECORD,
     SESSION_FRAME_PROGRESS,
+    SESSION_FRAME_SLOT,
     SESSION_FRAME_BASE,
     SESSION_FRAME_BUILD, /* a ridge_session_build, then the image */
     SESSION_FRAME_CHECK,
@@ -42,6 +43,11 @@ typedef struct session_frame {
     uint64_t nonce;
     uint32_t kind, size_bytes;
 } session_frame;
+
+typedef struct session_slot {
+    size_t case_index;
+    ridge_slot slot;
+} session_slot;
 
 typedef struct session_base {
     ridge_case at;
@@ -96,6 +102,7 @@ typedef struct session_box {
 /* -- the child --------------------------------------------------------------------------------- */
 
 typedef struct session_child {
+    const ridge_session_sink *direct; /* not NULL: there is no child, frames go here */
     int descriptor;
     uint64_t nonce;
     session_box *box;

@@ -32,8 +32,9 @@ enum {
     FOLDER_DEPTH = 16,
 };
 
-/* How much longer than a launch a reference may be silent: it is plain loops on one core. */
-static const double reference_patience = 10;
+/* How much longer than an arm what is ridge's own may be silent: a reference is plain loops on one
+ * core, and roofs are measured with kernels that are no arms. */
+static const double own_patience = 10;
 /* Seconds for a child that has said that it is done to end. */
 static const double end_patience_s = 5;
 
@@ -176,7 +177,7 @@ static void arrange_descriptors(int results, int output)
 
 _Noreturn static void run_child(const supervisor *s, int results, int output)
 {
-    session_child child = {results, s->reader.nonce, s->box};
+    session_child child = {NULL, results, s->reader.nonce, s->box};
     ridge_error err = {RIDGE_OK, ""};
 
     setpgid(0, 0);
@@ -306,13 +307,20 @@ static ridge_status read_results(supervisor *s, bool *has_more, ridge_error *err
 
 /* -- watching ---------------------------------------------------------------------------------- */
 
+/* Whether it is an arm that is silent. */
+static bool is_own_work(const session_box *box)
+{
+    const int call = atomic_load(&box->call);
+
+    return call == SESSION_CALL_REFERENCE || call == SESSION_CALL_PLAIN ||
+           (call == SESSION_CALL_NONE && atomic_load(&box->phase) == RIDGE_PHASE_FLOORS);
+}
+
 static void watch(supervisor *s)
 {
     const ridge_session_sink *const sink = s->sink;
     const unsigned long beats = atomic_load(&s->box->beats);
-    const int call = atomic_load(&s->box->call);
-    const double patience =
-        call == SESSION_CALL_REFERENCE || call == SESSION_CALL_PLAIN ? reference_patience : 1;
+    const double patience = is_own_work(s->box) ? own_patience : 1;
     const double now = now_s();
 
     if (!s->is_ended && waitpid(s->child, &s->exit_status, WNOHANG) == s->child) {
