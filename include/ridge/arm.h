@@ -54,7 +54,7 @@ typedef struct ridge_arm ridge_arm;
 
 /* Opens what text names for a device. Machine code is loaded when the kernel is first prepared.
  * *out is new. RIDGE_ERR_IO, RIDGE_ERR_FORMAT (manifest: which member, what was expected),
- * RIDGE_ERR_ARCH, RIDGE_ERR_UNSUPPORTED. */
+ * RIDGE_ERR_ARCH, RIDGE_ERR_UNSUPPORTED. Messages do not begin with text: who asked says that. */
 ridge_status ridge_arm_open(ridge_device *device, const char *text,
                             const ridge_arm_options *options, ridge_arm **out, ridge_error *err);
 void ridge_arm_free(ridge_arm *arm);

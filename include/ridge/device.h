@@ -72,6 +72,8 @@ ridge_status ridge_device_make_current(ridge_device *device, ridge_error *err);
 ridge_status ridge_device_synchronize(ridge_device *device, ridge_error *err);
 /* Sets the persisting-L2 limit to 0 and resets persisting lines; false: it is not 0 now. */
 bool ridge_device_reset_persisting_l2(ridge_device *device);
+/* That limit as it is now, in bytes; 0 where there is none. */
+size_t ridge_device_persisting_l2_limit(ridge_device *device);
 /* Other processes computing on the device; -1: not known. */
 int ridge_device_other_processes(ridge_device *device);
 
@@ -234,7 +236,8 @@ ridge_status ridge_graph_launch(ridge_graph *graph, ridge_stream *stream, ridge_
 /* All of these are asynchronous on a GPU and have the same result, bit for bit, on both devices. */
 
 /* Fills the logical elements of a tensor with ridge_fill_value(), rounded; data is the address of
- * element (0, 0, ...); what lies between elements is untouched. Buffers of one case that shall
+ * element (0, 0, ...); what lies between elements is untouched. An axis of stride 0 is filled as one
+ * of extent 1. Buffers of one case that shall
  * differ get different seeds; index, zero and one do not depend on it. */
 ridge_status ridge_device_fill(ridge_device *device, ridge_stream *stream,
                                const ridge_buffer_desc *buffer, ridge_values values, void *data,

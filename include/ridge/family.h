@@ -244,7 +244,9 @@ ridge_status ridge_case_parse(const char *text, ridge_case *at, ridge_error *err
  * Returns buffer; RIDGE_CASE_TEXT bytes are always enough. */
 char *ridge_case_text(const ridge_case *at, char *buffer, size_t size);
 
-/* Fills in strides of the case's layout, for every buffer. RIDGE_ERR_OVERFLOW. */
+/* Fills in strides of the case's layout, for every buffer. RIDGE_ERR_OVERFLOW. A layout is about rows,
+ * so a buffer of less than two axes stays contiguous, as do workspaces and, of broadcast, outputs
+ * and inputs whose memory one shares. offset1 is contiguous: who allocates moves the begin. */
 ridge_status ridge_buffers_lay_out(const ridge_case *at, ridge_buffer_desc *buffers, size_t count,
                                    ridge_error *err);
 int64_t ridge_buffer_elements(const ridge_buffer_desc *buffer); /* product of the shape */

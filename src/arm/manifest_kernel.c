@@ -99,8 +99,7 @@ static ridge_status load(maker *made, ridge_error *err)
     status = ridge_gpu_module_load(arm->device, arm->image, arm->image_bytes, log, sizeof(log),
                                    &made->module, &local);
     if (status != RIDGE_OK)
-        return ridge_fail(err, status, "%.160s: %s%s%s", arm->name.path, local.text,
-                          log[0] != '\0' ? ": " : "", log);
+        return ridge_fail(err, status, "%s%s%s", local.text, log[0] != '\0' ? ": " : "", log);
     status = ridge_gpu_module_function(made->module, made->manifest.entry, &made->function, err);
     if (status == RIDGE_OK)
         status = ridge_gpu_function_get_info(made->function, &made->info, err);
@@ -144,8 +143,7 @@ static ridge_status prepare(const ridge_kernel *self, const ridge_case *at, cons
     (void)stream;
     *state = NULL;
     if (!ridge_device_get_info(made->arm->device)->has_modules)
-        return ridge_fail(err, RIDGE_ERR_NO_DEVICE, "%.200s: machine code runs on a GPU only",
-                          made->arm->name.path);
+        return ridge_fail(err, RIDGE_ERR_NO_DEVICE, "machine code runs on a GPU only");
     ready = ridge_calloc(1, sizeof(*ready));
     if (ready == NULL)
         return arm_out_of_memory(err);
@@ -200,59 +198,56 @@ static void release(void *of)
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-static const char *kind_of(const void *bytes, size_t size_bytes)
+/* What a module can be loaded from; NULL: nothing else can. */
+static const char *kind_name(ridge_image_kind kind)
 {
-    ridge_image *image = NULL;
-    const char *kind = "library";
-
-    if (ridge_image_read(bytes, size_bytes, "image", &image, NULL) == RIDGE_OK) {
-        if (ridge_image_file_kind(image) == RIDGE_IMAGE_CUBIN)
-            kind = "cubin";
-        else if (ridge_image_file_kind(image) == RIDGE_IMAGE_FATBIN)
-            kind = "fatbin";
-        else if (ridge_image_file_kind(image) == RIDGE_IMAGE_PTX)
-            kind = "ptx";
+    switch (kind) {
+    case RIDGE_IMAGE_CUBIN:
+        return "cubin";
+    case RIDGE_IMAGE_FATBIN:
+        return "fatbin";
+    case RIDGE_IMAGE_PTX:
+        return "ptx";
+    default:
+        return NULL;
     }
-    ridge_image_free(image);
-    return kind;
 }
 
 static ridge_status read_manifest(ridge_arm *arm, maker *made, ridge_error *err)
 {
     ridge_document document;
-    ridge_error local = {RIDGE_OK, ""};
-    ridge_status status = ridge_document_open(arm->name.path, &document, &local);
+    ridge_status status = ridge_document_open(arm->name.path, &document, err);
 
-    if (status != RIDGE_OK)
-        return ridge_fail(err, status, "%.200s: %s", arm->name.path, local.text);
-    status = arm_manifest_read(document.root, &arm->arena, &made->manifest, &local);
+    if (status == RIDGE_OK)
+        status = arm_manifest_read(document.root, &arm->arena, &made->manifest, err);
     ridge_document_release(&document);
-    return status == RIDGE_OK ? RIDGE_OK
-                              : ridge_fail(err, status, "%.120s: %s", arm->name.path, local.text);
+    return status;
 }
 
 static ridge_status read_image(ridge_arm *arm, const maker *made, ridge_error *err)
 {
-    const char *const path = arm_path_beside(&arm->arena, arm->name.path, made->manifest.image);
+    const ridge_device_info *const info = ridge_device_get_info(arm->device);
+    const int sm = info->kind == RIDGE_DEVICE_CUDA ? info->sm_version : 0;
+    const char *const image = made->manifest.image;
+    const char *const path = arm_path_beside(&arm->arena, arm->name.path, image);
     ridge_error local = {RIDGE_OK, ""};
+    ridge_image_kind kind;
     ridge_status status;
 
     if (path == NULL)
         return arm_out_of_memory(err);
     status = arm_read_file(path, &arm->image, &arm->image_bytes, &local);
     if (status != RIDGE_OK)
-        return ridge_fail(err, status, "%.120s: image %s", arm->name.path, local.text);
-    arm->image_kind = kind_of(arm->image, arm->image_bytes);
-    status = arm_image_check(&made->manifest, arm->image, arm->image_bytes, made->manifest.image,
-                             &local);
+        return ridge_fail(err, status, "image %.200s: %s", image, local.text);
+    status = arm_image_check(&made->manifest, arm->image, arm->image_bytes, image, sm, &kind, err);
     if (status != RIDGE_OK)
-        return ridge_fail(err, status, "%.120s: %s", arm->name.path, local.text);
-    if (strcmp(arm->image_kind, "library") == 0)
-        return ridge_fail(
-            err, RIDGE_ERR_UNSUPPORTED,
-            "%.120s: image %.120s is a file of the host, expected a cubin, fat binary "
-            "or PTX; cuobjdump -xelf all takes them out",
-            arm->name.path, made->manifest.image);
+        return status;
+    arm->image_kind = kind_name(kind);
+    if (arm->image_kind == NULL)
+        return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
+                          "image %.200s is a file of the host, expected a cubin, fat binary or PTX "
+                          "(cuobjdump -xelf all takes them out)",
+                          image);
     return arm_code_hash(arm->image, arm->image_bytes, made->manifest.entry, arm->code_hash, err);
 }
 

@@ -49,8 +49,7 @@ static void loader_message(const char *copy, const char *path, char *out, size_t
 }
 
 /* Loads a copy in a folder. */
-static ridge_status load_copy(const char *folder, const char *path, const void *bytes,
-                              size_t size_bytes, void **out, ridge_error *err)
+static ridge_status load_copy(ridge_arm *arm, const char *folder, ridge_error *err)
 {
     char copy[1024], message[320];
     ridge_status status = RIDGE_OK;
@@ -60,20 +59,20 @@ static ridge_status load_copy(const char *folder, const char *path, const void *
         return ridge_fail(err, RIDGE_ERR_IO, "the path %.200s... is too long", folder);
     descriptor = mkstemp(copy);
     if (descriptor < 0)
-        return ridge_fail(err, RIDGE_ERR_IO,
-                          "%.200s: no copy to load can be made in %.120s ($TMPDIR): %s", path,
+        return ridge_fail(err, RIDGE_ERR_IO, "no copy to load can be made in %.200s ($TMPDIR): %s",
                           folder, strerror(errno));
-    if (!write_all(descriptor, bytes, size_bytes))
+    if (!write_all(descriptor, arm->image, arm->image_bytes))
         status = ridge_fail(err, RIDGE_ERR_IO,
-                            "%.200s: the copy to load in %.120s ($TMPDIR) cannot be written: %s",
-                            path, folder, strerror(errno));
+                            "the copy to load in %.200s ($TMPDIR) cannot be written: %s", folder,
+                            strerror(errno));
     if (close(descriptor) != 0 && status == RIDGE_OK)
-        status = ridge_fail(err, RIDGE_ERR_IO, "%.200s: the copy to load in %.120s ($TMPDIR): %s",
-                            path, folder, strerror(errno));
+        status = ridge_fail(err, RIDGE_ERR_IO,
+                            "the copy to load in %.200s ($TMPDIR) cannot be written: %s", folder,
+                            strerror(errno));
     if (status == RIDGE_OK) {
-        *out = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
-        if (*out == NULL) {
-            loader_message(copy, path, message, sizeof(message));
+        arm->library = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
+        if (arm->library == NULL) {
+            loader_message(copy, arm->name.path, message, sizeof(message));
             status = ridge_fail(err, RIDGE_ERR_FORMAT, "cannot be loaded: %s", message);
         }
     }
@@ -81,30 +80,29 @@ static ridge_status load_copy(const char *folder, const char *path, const void *
     return status;
 }
 
-ridge_status arm_library_open(const char *path, void **out, ridge_error *err)
+ridge_status arm_library_open(ridge_arm *arm, ridge_error *err)
 {
+    const char *const path = arm->name.path;
     const char *const set = getenv("TMPDIR");
     const char *const slash = strrchr(path, '/');
     char folder[512] = ".";
-    void *bytes = NULL;
-    size_t size_bytes;
     ridge_status status;
 
-    *out = NULL;
-    status = arm_read_file(path, &bytes, &size_bytes, err);
+    arm->image_kind = "library";
+    status = arm_read_file(path, &arm->image, &arm->image_bytes, err);
+    if (status == RIDGE_OK)
+        status = arm_code_hash(arm->image, arm->image_bytes, NULL, arm->code_hash, err);
     if (status != RIDGE_OK)
         return status;
-    status =
-        load_copy(set != NULL && set[0] != '\0' ? set : "/tmp", path, bytes, size_bytes, out, err);
+    status = load_copy(arm, set != NULL && set[0] != '\0' ? set : "/tmp", err);
     /* A library that looks for others beside itself ($ORIGIN), or a folder of temporary files that
      * nothing may be run from: a copy beside it does. The first message stays. */
     if (status == RIDGE_ERR_FORMAT) {
         if (slash != NULL)
             snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
-        if (folder[0] != '\0' && load_copy(folder, path, bytes, size_bytes, out, NULL) == RIDGE_OK)
+        if (folder[0] != '\0' && load_copy(arm, folder, NULL) == RIDGE_OK)
             status = RIDGE_OK;
     }
-    ridge_free(bytes);
     return status;
 }
 
@@ -122,27 +120,24 @@ static ridge_status find_entry(const ridge_arm *arm, ridge_plugin_function *out,
 
     if (symbol == NULL)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
-                          "%.200s exports no ridge_plugin(): export it (ridge/family.h), or call a "
-                          "plain function: --call 'NAME(ptr:out:out:bf16[m,n], ..., stream)'",
-                          arm->name.path);
+                          "exports no ridge_plugin(): export it (ridge/family.h), or call a plain "
+                          "function: --call 'NAME(ptr:out:out:bf16[m,n], ..., stream)'");
     memcpy(out, &symbol, sizeof(symbol)); /* ISO C has no cast from object to function */
     return RIDGE_OK;
 }
 
-static ridge_status check_kernel(const ridge_arm *arm, const ridge_kernel *kernel, size_t index,
-                                 ridge_error *err)
+static ridge_status check_kernel(const ridge_kernel *kernel, size_t index, ridge_error *err)
 {
     if (kernel->struct_size < KERNEL_BYTES)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
-                          "%.200s: struct_size of kernel %zu is %zu, expected at least %d: set it "
-                          "to sizeof(ridge_kernel) and build with this ridge/family.h",
-                          arm->name.path, index, kernel->struct_size, (int)KERNEL_BYTES);
+                          "struct_size of kernel %zu is %zu, expected at least %d: set it to "
+                          "sizeof(ridge_kernel) and build with this ridge/family.h",
+                          index, kernel->struct_size, (int)KERNEL_BYTES);
     if (kernel->name == NULL || kernel->name[0] == '\0')
-        return ridge_fail(err, RIDGE_ERR_FORMAT, "%.200s: kernel %zu has no name", arm->name.path,
-                          index);
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "kernel %zu has no name", index);
     if (kernel->describe == NULL || kernel->launch == NULL)
-        return ridge_fail(err, RIDGE_ERR_FORMAT, "%.200s: kernel %.80s has no %s", arm->name.path,
-                          kernel->name, kernel->describe == NULL ? "describe" : "launch");
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "kernel %.80s has no %s", kernel->name,
+                          kernel->describe == NULL ? "describe" : "launch");
     return RIDGE_OK;
 }
 
@@ -160,7 +155,7 @@ static ridge_status find_kernel(ridge_arm *arm, ridge_plugin_function entry, rid
 
         if (kernel == NULL)
             break;
-        status = check_kernel(arm, kernel, count, err);
+        status = check_kernel(kernel, count, err);
         if (status != RIDGE_OK)
             return status;
         if (found == NULL && (wanted[0] == '\0' || strcmp(kernel->name, wanted) == 0))
@@ -169,17 +164,15 @@ static ridge_status find_kernel(ridge_arm *arm, ridge_plugin_function entry, rid
     }
     if (count == 0)
         return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
-                          "%.200s: ridge_plugin(%d, 0) gives no kernel: it has none, or was built "
-                          "for another ABI than %d",
-                          arm->name.path, RIDGE_PLUGIN_ABI, RIDGE_PLUGIN_ABI);
+                          "ridge_plugin(%d, 0) gives no kernel: it has none, or was built for "
+                          "another ABI than %d",
+                          RIDGE_PLUGIN_ABI, RIDGE_PLUGIN_ABI);
     if (found == NULL)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "%.160s has no kernel '%.60s', there are: %s", arm->name.path, wanted,
-                          names);
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no kernel '%.60s', there are: %s",
+                          wanted, names);
     if (wanted[0] == '\0' && count > 1)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                          "%.160s has %zu kernels, expected LIBRARY:NAME with one of %s",
-                          arm->name.path, count, names);
+                          "%zu kernels, expected LIBRARY:NAME with one of %s", count, names);
     arm->kernel = found;
     return RIDGE_OK;
 }
@@ -188,21 +181,16 @@ ridge_status arm_open_plugin(ridge_arm *arm, const ridge_arm_options *options, r
 {
     const ridge_family *family = NULL;
     ridge_plugin_function entry = NULL;
-    ridge_status status = arm_library_open(arm->name.path, &arm->library, err);
+    ridge_status status = arm_library_open(arm, err);
 
     if (status == RIDGE_OK)
         status = find_entry(arm, &entry, err);
     if (status == RIDGE_OK)
         status = find_kernel(arm, entry, err);
     if (status == RIDGE_OK)
-        status = arm_read_file(arm->name.path, &arm->image, &arm->image_bytes, err);
-    if (status == RIDGE_OK)
-        status = arm_code_hash(arm->image, arm->image_bytes, NULL, arm->code_hash, err);
-    if (status == RIDGE_OK)
         status = arm_family_of(options, NULL, &family, err);
     if (status != RIDGE_OK)
         return status;
-    arm->image_kind = "library";
     if (family == NULL)
         return RIDGE_OK;
     arm->base = family->default_case;

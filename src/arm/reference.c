@@ -65,6 +65,10 @@ static ridge_status own_fill(const ridge_kernel *self, const ridge_case *at, siz
 void arm_case_like(const ridge_case *base, const ridge_case *at, ridge_case *out)
 {
     *out = *base;
+    if (base->axis_count == 0) { /* a plug-in does not say which it has */
+        memcpy(out->axes, at->axes, sizeof(out->axes));
+        out->axis_count = at->axis_count;
+    }
     for (size_t i = 0; i < out->axis_count; i++)
         out->axes[i].value = ridge_case_axis(at, out->axes[i].name, out->axes[i].value);
     out->dtype = at->dtype;

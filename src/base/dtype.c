@@ -75,6 +75,33 @@ bool ridge_dtype_find(const char *name, ridge_dtype *out)
     return false;
 }
 
+/* dtype_encode() and dtype_decode() compiled for each type. */
+static uint64_t encode(ridge_dtype dtype, double value)
+{
+    switch (dtype) {
+#define DTYPE_ENCODE(name, text, bytes, bits)                                                      \
+    case RIDGE_DTYPE_##name:                                                                       \
+        return dtype_encode(RIDGE_DTYPE_##name, value);
+        RIDGE_DTYPE_LIST(DTYPE_ENCODE)
+#undef DTYPE_ENCODE
+    default:
+        return 0;
+    }
+}
+
+static double decode(ridge_dtype dtype, uint64_t code)
+{
+    switch (dtype) {
+#define DTYPE_DECODE(name, text, bytes, bits)                                                      \
+    case RIDGE_DTYPE_##name:                                                                       \
+        return dtype_decode(RIDGE_DTYPE_##name, code);
+        RIDGE_DTYPE_LIST(DTYPE_DECODE)
+#undef DTYPE_DECODE
+    default:
+        return (double)NAN;
+    }
+}
+
 uint64_t ridge_dtype_bits(ridge_dtype dtype, const void *base, int64_t index)
 {
     const int size = dtype_size(dtype);
@@ -104,15 +131,14 @@ uint64_t ridge_dtype_bits(ridge_dtype dtype, const void *base, int64_t index)
 
 double ridge_dtype_load(ridge_dtype dtype, const void *base, int64_t index)
 {
-    return is_known(dtype) ? dtype_decode(dtype, ridge_dtype_bits(dtype, base, index))
-                           : (double)NAN;
+    return decode(dtype, ridge_dtype_bits(dtype, base, index));
 }
 
 void ridge_dtype_store(ridge_dtype dtype, void *base, int64_t index, double value)
 {
     const int size = dtype_size(dtype);
     unsigned char *const at = (unsigned char *)base + index * size;
-    const uint64_t u64 = is_known(dtype) ? dtype_encode(dtype, value) : 0;
+    const uint64_t u64 = encode(dtype, value);
     const uint32_t u32 = (uint32_t)u64;
     const uint16_t u16 = (uint16_t)u64;
 
@@ -136,7 +162,7 @@ void ridge_dtype_store(ridge_dtype dtype, void *base, int64_t index, double valu
 
 double ridge_dtype_round(ridge_dtype dtype, double value)
 {
-    return is_known(dtype) ? dtype_decode(dtype, dtype_encode(dtype, value)) : (double)NAN;
+    return decode(dtype, encode(dtype, value));
 }
 
 double ridge_dtype_unit_roundoff(ridge_dtype dtype)
@@ -168,7 +194,7 @@ double ridge_dtype_least_subnormal(ridge_dtype dtype)
 /* The type's values in ascending order are consecutive integers; both zeros are 0. */
 static int64_t order_of(ridge_dtype dtype, double value)
 {
-    const uint64_t bits = dtype_encode(dtype, value);
+    const uint64_t bits = encode(dtype, value);
     const uint64_t sign = UINT64_C(1) << (8 * dtype_size(dtype) - 1);
 
     if (!ridge_dtype_is_float(dtype))

@@ -12,6 +12,9 @@
 
 #ifdef __CUDACC__
 #define DTYPE_BOTH static __host__ __device__ inline
+#elif defined(__GNUC__)
+/* Called with a constant type, nothing is left of the questions about it. */
+#define DTYPE_BOTH static inline __attribute__((always_inline))
 #else
 #define DTYPE_BOTH static inline
 #endif

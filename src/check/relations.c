@@ -304,7 +304,7 @@ static size_t searched_shifts(const check_facts *facts, int64_t *out, size_t mos
     size_t found = 0;
 
     for (size_t k = 0; k < PROBES && count <= INT64_C(1) << 22; k++) {
-        const size_t sample = (2 * k + 1) * facts->sample_count / (2 * PROBES);
+        const size_t sample = (2 * k + 1) * facts->sample_count / ((size_t)2 * PROBES);
         const size_t before = found;
         size_t matches = 0;
 

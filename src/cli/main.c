@@ -40,6 +40,8 @@ const struct command commands[] = {
      0},
     {"ledger", "Say what a campaign tried and found; exchange its rows", cmd_ledger, GROUP_CAMPAIGN,
      COMMAND_FILES},
+    {"doctor", "Say what this machine has and which parts of ridge work here", cmd_doctor,
+     GROUP_HELP, 0},
     {"evidence", "Write the page a reviewer asks for, from the ledger", cmd_evidence,
      GROUP_CAMPAIGN, 0},
     {"help", "Print the manual page of a command", cmd_help, GROUP_HELP, COMMAND_NAMES},

@@ -145,6 +145,10 @@ ridge_status ridge_buffers_lay_out(const ridge_case *at, ridge_buffer_desc *buff
         bool fits = true;
         int64_t span;
 
+        if (buffer->ndim < 0 || buffer->ndim > RIDGE_BUFFER_DIMS)
+            return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                              "buffer %s: %d dimensions, expected 0 to %d", buffer->name,
+                              buffer->ndim, RIDGE_BUFFER_DIMS);
         if (shared != NULL && same_shape(shared, buffer) && !has_strides(buffer))
             memcpy(buffer->stride, shared->stride, sizeof(buffer->stride));
         else if (!has_strides(buffer))

@@ -44,7 +44,7 @@ DTYPE_BOTH int64_t fill_normal(uint64_t hash)
     const int64_t sum =
         (int64_t)((hash & 0xFFFF) + (hash >> 16 & 0xFFFF) + (hash >> 32 & 0xFFFF) + (hash >> 48));
 
-    return (sum - 2 * 65535) * 113512;
+    return (sum - INT64_C(131070)) * 113512;
 }
 
 /* What indices are taken modulo of: the type holds all of 0 ... this - 1. */
@@ -54,7 +54,7 @@ DTYPE_BOTH int64_t fill_index_range(ridge_dtype dtype)
     const int bits =
         significand != 0 ? significand : 8 * dtype_size(dtype) - dtype_is_signed(dtype);
 
-    return INT64_C(1) << (bits < 53 ? bits : 53);
+    return INT64_C(1) << (bits < 0 ? 0 : bits < 53 ? bits : 53);
 }
 
 /* -4 ... 5, ascending with column; the row's own offset of less than one. */
@@ -78,14 +78,34 @@ DTYPE_BOTH double fill_special(int64_t special)
                                             : UINT64_C(0xFFF0) << 48);
 }
 
+/* What all elements of a row have in common. */
+DTYPE_BOTH uint64_t fill_row_hash(uint64_t seed, int64_t row)
+{
+    return fill_hash(~seed, (uint64_t)row);
+}
+
+/* The kinds that are a normal value, or one changed. */
+DTYPE_BOTH double fill_about_normal(ridge_values values, ridge_dtype dtype, uint64_t hash)
+{
+    int64_t normal = fill_normal(hash);
+
+    if (values == RIDGE_VALUES_ONE_SIGN && normal < 0)
+        normal = -normal;
+    if (values == RIDGE_VALUES_OUTLIER && fill_below(fill_mix(hash), 100) == 0)
+        normal *= 100;
+    if (values == RIDGE_VALUES_SUBNORMAL && dtype_significand_bits(dtype) == 0)
+        return (double)(fill_below(hash, 5) - 2);
+    if (values == RIDGE_VALUES_SUBNORMAL)
+        return fill_scaled(normal, FILL_NORMAL_SCALE) * fill_scaled(1, 1 - dtype_bias(dtype));
+    return fill_scaled(normal, FILL_NORMAL_SCALE);
+}
+
 /* Element column of a row of columns elements, of rows rows. */
 DTYPE_BOTH double fill_element(ridge_values values, ridge_dtype dtype, int64_t row, int64_t rows,
                                int64_t column, int64_t columns, uint64_t seed)
 {
     const int64_t index = row * columns + column;
     const uint64_t hash = fill_hash(seed, (uint64_t)index);
-    const uint64_t row_hash = fill_hash(~seed, (uint64_t)row);
-    const int64_t normal = fill_normal(hash);
 
     switch (values) {
     case RIDGE_VALUES_SMALL_INT:
@@ -93,33 +113,24 @@ DTYPE_BOTH double fill_element(ridge_values values, ridge_dtype dtype, int64_t r
     case RIDGE_VALUES_UNIT_INT:
         return fill_below(hash, 4) != 0 ? 0 : (hash & 1) != 0 ? 1 : -1;
     case RIDGE_VALUES_INDEX:
-        return (double)(index % fill_index_range(dtype));
+        return (double)(index & (fill_index_range(dtype) - 1));
     case RIDGE_VALUES_ONE_HOT:
-        return column == (int64_t)(row_hash % (uint64_t)columns) ? 1 : 0;
+        return column == (int64_t)(fill_row_hash(seed, row) % (uint64_t)columns) ? 1 : 0;
     case RIDGE_VALUES_ODD12:
         return (double)((2049 + 2 * fill_below(hash, 1024)) * ((hash & 1) != 0 ? 1 : -1));
-    case RIDGE_VALUES_ONE_SIGN:
-        return fill_scaled(normal < 0 ? -normal : normal, FILL_NORMAL_SCALE);
-    case RIDGE_VALUES_OUTLIER:
-        return fill_scaled(fill_below(fill_mix(hash), 100) == 0 ? 100 * normal : normal,
-                           FILL_NORMAL_SCALE);
-    case RIDGE_VALUES_SUBNORMAL:
-        return dtype_significand_bits(dtype) == 0
-                   ? (double)(fill_below(hash, 5) - 2)
-                   : fill_scaled(normal, FILL_NORMAL_SCALE) * fill_scaled(1, 1 - dtype_bias(dtype));
     case RIDGE_VALUES_NONFINITE:
         return row == (rows > 1 ? 1 : 0) && column < 3 ? fill_special(column)
-                                                       : fill_scaled(normal, FILL_NORMAL_SCALE);
+                                                       : fill_about_normal(values, dtype, hash);
     case RIDGE_VALUES_CONSTANT:
-        return fill_scaled(fill_normal(row_hash), FILL_NORMAL_SCALE);
+        return fill_about_normal(values, dtype, fill_row_hash(seed, row));
     case RIDGE_VALUES_SORTED:
-        return fill_sorted(row_hash, column, columns);
+        return fill_sorted(fill_row_hash(seed, row), column, columns);
     case RIDGE_VALUES_ZERO:
         return 0;
     case RIDGE_VALUES_ONE:
         return 1;
     default:
-        return fill_scaled(normal, FILL_NORMAL_SCALE);
+        return fill_about_normal(values, dtype, hash);
     }
 }
 
@@ -140,5 +151,20 @@ DTYPE_BOTH uint64_t fill_hash_size(uint64_t size_bytes)
 {
     return fill_mix(size_bytes ^ UINT64_C(0x72696467652E6831));
 }
+
+/* -- what the host hands to kernels ------------------------------------------------------------ */
+
+/* A tensor to be filled: its last axis is the columns, the others are row_axes axes. */
+typedef struct fill_tensor {
+    int64_t shape[RIDGE_BUFFER_DIMS - 1], stride[RIDGE_BUFFER_DIMS - 1];
+    int64_t rows, columns, column_stride;
+    int32_t row_axes, dtype, values, unused;
+    uint64_t seed;
+} fill_tensor;
+
+/* One SM's cycles and time of note number epoch, by the first block there. */
+typedef struct clock_slot {
+    uint64_t epoch, cycles, ns;
+} clock_slot;
 
 #endif

@@ -21,12 +21,19 @@ ridge_status ridge_device_fill(ridge_device *device, ridge_stream *stream,
                                const ridge_buffer_desc *buffer, ridge_values values, void *data,
                                uint64_t seed, ridge_error *err)
 {
+    ridge_buffer_desc own = *buffer;
+    int i;
+
     if ((unsigned)values >= RIDGE_VALUES_COUNT || (unsigned)buffer->dtype >= RIDGE_DTYPE_COUNT)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "buffer %s: values %d, dtype %d",
                           buffer->name, (int)values, (int)buffer->dtype);
     if (ridge_buffer_elements(buffer) == 0)
         return RIDGE_OK;
-    return ops_of(device)->fill(device, stream, buffer, values, data, seed, err);
+    /* What is written once has one value, whatever the order. */
+    for (i = 0; i < own.ndim; i++)
+        if (own.stride[i] == 0)
+            own.shape[i] = 1;
+    return ops_of(device)->fill(device, stream, &own, values, data, seed, err);
 }
 
 ridge_status ridge_device_set_words(ridge_device *device, ridge_stream *stream, void *data,

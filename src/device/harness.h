@@ -56,13 +56,16 @@ typedef enum harness_function {
 
 enum { HARNESS_MODULES = 2 };
 
-/* harness_ptx.c, made by make_ptx.sh from harness_kernels.cu and harness_mma.cu: lines with their
- * newlines, NULL behind the last. */
-extern const char *const HARNESS_PTX[HARNESS_MODULES];
+/* harness_ptx.c, made by make_ptx.sh from harness_kernels.cu and harness_mma.cu: lines, NULL behind
+ * the last. */
+extern const char *const *const HARNESS_PTX[HARNESS_MODULES];
 extern const int HARNESS_PTX_SM[HARNESS_MODULES]; /* the least it runs on: 75 */
 
-/* Launches a function, which is loaded before its first launch. threads: how many are wanted at
- * least, in blocks of block; at most 2^31 - 1 blocks, so kernels step by the grid. */
+/* Loads the modules on a GPU, once; launches do so too, but not while a stream is captured. */
+ridge_status harness_prepare(ridge_device *device, ridge_error *err);
+
+/* At least threads threads in blocks of block. Kernels step by the grid, so there may be fewer
+ * blocks than that. */
 ridge_status harness_launch(ridge_device *device, struct CUstream_st *stream,
                             harness_function function, uint64_t threads, unsigned block,
                             void *const *parameters, ridge_error *err);

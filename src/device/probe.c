@@ -72,6 +72,18 @@ static ridge_status launch_gpu(const ridge_view *view, const probe_axes *axes,
                           PROBE_THREADS, parameters, err);
 }
 
+/* Modules are not loaded while a stream is captured. */
+static ridge_status probe_prepare(const ridge_kernel *self, const ridge_case *at,
+                                  const ridge_view *view, void **state, struct CUstream_st *stream,
+                                  ridge_error *err)
+{
+    (void)self;
+    (void)at;
+    (void)state;
+    (void)stream;
+    return is_cpu(view) ? RIDGE_OK : harness_prepare(view->device, err);
+}
+
 /* -- copy -------------------------------------------------------------------------------------- */
 
 static ridge_status copy_describe(const ridge_kernel *self, const ridge_case *at,
@@ -395,7 +407,7 @@ static ridge_status mma_work(const ridge_kernel *self, const ridge_case *at, rid
     out->flop_count = warps * PROBE_MMA_CHAINS * (double)axes.iterations * (2 * 16 * 8 * 16);
     out->read_bytes = (16 + 8) * 16 * 2;
     out->written_bytes = warps * 16 * 8 * 4;
-    out->accumulate_length = 16 * PROBE_MMA_CHAINS * axes.iterations;
+    out->accumulate_length = INT64_C(16) * PROBE_MMA_CHAINS * axes.iterations;
     return RIDGE_OK;
 }
 
@@ -520,6 +532,7 @@ static ridge_status tiny_reference(const ridge_kernel *self, const ridge_case *a
                                             .name = "probe:" #id,                                  \
                                             .describe = id##_describe,                             \
                                             .work = id##_work,                                     \
+                                            .prepare = probe_prepare,                              \
                                             .launch = id##_launch,                                 \
                                             .reference = id##_reference,                           \
                                             .plain = second_opinion}

@@ -8,7 +8,7 @@
 #include "device/nvml.h"
 #include "fake_cuda.h"
 
-fake_control fake_control_block;
+fake_control fake_control_block = {.processes = 1, .lists_self = 1, .reasons = 0x1};
 fake_control *fake_control_get(void);
 fake_control *fake_control_get(void)
 {

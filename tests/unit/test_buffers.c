@@ -115,6 +115,18 @@ static void refuses_overflow(void **state)
     assert_string_equal(err.text, "buffer x: its size in bytes does not fit 63 bits");
 }
 
+static void refuses_dimensions(void **state)
+{
+    ridge_buffer_desc buffer = {.name = "x", .dtype = RIDGE_DTYPE_F16, .ndim = 6};
+    ridge_case at;
+    ridge_error err;
+
+    (void)state;
+    ridge_case_init(&at);
+    assert_int_equal(ridge_buffers_lay_out(&at, &buffer, 1, &err), RIDGE_ERR_INVALID_ARGUMENT);
+    assert_string_equal(err.text, "buffer x: 6 dimensions, expected 0 to 5");
+}
+
 /* -- descriptions of kernels ------------------------------------------------------------------- */
 
 typedef struct describe_row {
@@ -243,6 +255,7 @@ int main(void)
     CASES_ADD_ROWS(&list, strides_of_a_layout, layouts);
     cases_add(&list, "in place shares strides", in_place_shares_strides, NULL);
     CASES_ADD_ROWS(&list, refuses_overflow, overflows);
+    cases_add(&list, "dimensions", refuses_dimensions, NULL);
     CASES_ADD_ROWS(&list, checks_a_description, descriptions);
     cases_add(&list, "what a kernel lacks", what_a_kernel_lacks, NULL);
     return cases_run(&list, "buffers");

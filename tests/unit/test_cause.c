@@ -278,7 +278,7 @@ static void transposed(arrays *a)
 static void input_copied(arrays *a)
 {
     static const double *inputs[2];
-    static const int64_t counts[] = {3, 256 * 256};
+    static const int64_t counts[] = {3, 65536};
 
     inputs[0] = NULL;
     inputs[1] = a->previous;

@@ -248,6 +248,22 @@ static void fills_elements_only(void **state)
     ridge_device_free(device);
 }
 
+/* Rows that share their memory hold what the first one would: no order of writes matters. */
+static void fills_broadcast_once(void **state)
+{
+    ridge_device *const device = open_cpu();
+    const ridge_buffer_desc buffer = {
+        .name = "x", .dtype = RIDGE_DTYPE_I16, .ndim = 2, .shape = {3, 4}, .stride = {0, 1}};
+    const int16_t expected[] = {0, 1, 2, 3, -1};
+    int16_t data[] = {-1, -1, -1, -1, -1};
+
+    (void)state;
+    assert_int_equal(ridge_device_fill(device, NULL, &buffer, RIDGE_VALUES_INDEX, data, 1, NULL),
+                     RIDGE_OK);
+    assert_memory_equal(data, expected, sizeof(data));
+    ridge_device_free(device);
+}
+
 static void words_and_patterns(void **state)
 {
     ridge_device *const device = open_cpu();
@@ -341,6 +357,7 @@ int main(void)
     cases_add(&list, "alias", alias, NULL);
     cases_add(&list, "order and time", order_and_time, NULL);
     cases_add(&list, "fills elements only", fills_elements_only, NULL);
+    cases_add(&list, "fills broadcast once", fills_broadcast_once, NULL);
     cases_add(&list, "words and patterns", words_and_patterns, NULL);
     cases_add(&list, "nothing to do", nothing_to_do, NULL);
     cases_add(&list, "allocations fail", allocations_fail, NULL);

@@ -265,7 +265,7 @@ static void make_damaged(const char *name)
     memset(noise, 0x5a, sizeof(noise));
     stream = fopen(path_of(name), "r+b");
     assert_non_null(stream);
-    for (at = 4096; at < 200 * 4096; at += 4096) {
+    for (at = 4096; at < 800L << 10; at += 4096) {
         fseek(stream, at, SEEK_SET);
         fwrite(noise, 1, sizeof(noise), stream);
     }

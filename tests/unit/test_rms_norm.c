@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "common/half.h"
+#include "device/device_internal.h"
 #include "ridge/kernels/registry.h"
 #include "rms_norm/rms_norm_internal.h"
 
@@ -330,6 +331,136 @@ static void plans_a_launch(void **state)
     }
 }
 
+/* -- launches, on a GPU that notes them -------------------------------------------------------- */
+
+static struct fake_gpu {
+    ridge_device device;
+    ridge_gpu_module module;
+    ridge_gpu_function function;
+    int loads, frees, launches;
+    char name[80];
+    ridge_gpu_launch launch;
+    int64_t rows_or_n;
+    float eps;
+} gpu;
+
+static ridge_status fake_load(ridge_device *device, const void *image, size_t size_bytes, char *log,
+                              size_t log_size, ridge_gpu_module **out, ridge_error *err)
+{
+    (void)device;
+    (void)log;
+    (void)log_size;
+    (void)err;
+    assert_non_null(image);
+    assert_true(size_bytes > 0);
+    gpu.loads++;
+    *out = &gpu.module;
+    return RIDGE_OK;
+}
+
+static void fake_module_free(ridge_gpu_module *module)
+{
+    assert_ptr_equal(module, &gpu.module);
+    gpu.frees++;
+}
+
+static ridge_status fake_function(ridge_gpu_module *module, const char *name,
+                                  ridge_gpu_function **out, ridge_error *err)
+{
+    (void)err;
+    gpu.function.module = module;
+    gpu.function.device = &gpu.device;
+    snprintf(gpu.name, sizeof(gpu.name), "%s", name);
+    *out = &gpu.function;
+    return RIDGE_OK;
+}
+
+static ridge_status fake_launch(ridge_gpu_function *function, const ridge_gpu_launch *launch,
+                                void *const *parameters, struct CUstream_st *native,
+                                ridge_error *err)
+{
+    const bool is_warp = strstr(gpu.name, "row_per_warp") != NULL;
+
+    (void)native;
+    (void)err;
+    assert_ptr_equal(function, &gpu.function);
+    gpu.launches++;
+    gpu.launch = *launch;
+    gpu.rows_or_n = *(const int64_t *)parameters[3];
+    gpu.eps = *(const float *)parameters[is_warp ? 7 : 9];
+    return RIDGE_OK;
+}
+
+static void fake_device_free(ridge_device *device)
+{
+    assert_ptr_equal(device, &gpu.device);
+}
+
+static const struct device_ops fake_ops = {.free = fake_device_free,
+                                           .module_load = fake_load,
+                                           .module_free = fake_module_free,
+                                           .module_function = fake_function,
+                                           .function_launch = fake_launch};
+
+static struct launch_case {
+    const char *name;
+    const ridge_kernel *kernel;
+    int64_t m, n;
+    ridge_dtype dtype;
+    const char *entry;
+    unsigned grid, block;
+    int64_t parameter; /* the fourth */
+    int launches;
+} launch_cases[] = {
+    {"launches row_per_warp", &rms_norm_row_per_warp, 6, 64, RIDGE_DTYPE_BF16,
+     "rms_norm_row_per_warp_bf16", 2, 128, 6, 1},
+    {"launches row_per_block", &rms_norm_row_per_block, 6, 65, RIDGE_DTYPE_F16,
+     "rms_norm_row_per_block_f16", 6, 256, 65, 1},
+    {"launches nothing for no rows", &rms_norm_row_per_block, 0, 64, RIDGE_DTYPE_F32,
+     "rms_norm_row_per_block_f32", 0, 0, 0, 0},
+    {"launches nothing for empty rows", &rms_norm_row_per_warp, 3, 0, RIDGE_DTYPE_F32,
+     "rms_norm_row_per_warp_f32", 0, 0, 0, 0},
+};
+
+/* Two sets of buffers share one module, which goes with the device. */
+static void launches(void **state)
+{
+    const struct launch_case *const row = *state;
+    const ridge_case at = case_of(row->m, row->n, row->dtype);
+    static _Alignas(16) float x[1024], weight[128], out[1024];
+    void *const data[] = {x, weight, out};
+    ridge_buffer_desc buffers[RIDGE_KERNEL_BUFFERS];
+    const ridge_view view = {.data = data, .buffers = buffers, .count = 3, .device = &gpu.device};
+    void *states[2];
+    size_t count;
+    ridge_error err;
+
+    gpu = (struct fake_gpu){.device = {.info = {.kind = RIDGE_DEVICE_CUDA}, .ops = &fake_ops}};
+    assert_int_equal(row->kernel->describe(row->kernel, &at, buffers, &count, NULL), RIDGE_OK);
+    buffers[0].stride[0] = buffers[2].stride[0] = row->n;
+    buffers[0].stride[1] = buffers[1].stride[0] = buffers[2].stride[1] = 1;
+    if (ridge_kernels_cuda()[0] == '\0') {
+        assert_int_equal(row->kernel->prepare(row->kernel, &at, &view, &states[0], NULL, &err),
+                         RIDGE_ERR_UNSUPPORTED);
+        assert_non_null(strstr(err.text, "built without nvcc"));
+        return;
+    }
+    assert_int_equal(row->kernel->prepare(row->kernel, &at, &view, &states[0], NULL, NULL),
+                     RIDGE_OK);
+    assert_int_equal(row->kernel->prepare(row->kernel, &at, &view, &states[1], NULL, NULL),
+                     RIDGE_OK);
+    assert_int_equal(gpu.loads, 1);
+    assert_string_equal(gpu.name, row->entry);
+    assert_int_equal(row->kernel->launch(row->kernel, &at, &view, states[1], NULL, NULL), RIDGE_OK);
+    assert_int_equal(gpu.launches, row->launches);
+    assert_int_equal(gpu.launch.grid[0], row->grid);
+    assert_int_equal(gpu.launch.block[0], row->block);
+    assert_int_equal(gpu.rows_or_n, row->parameter);
+    assert_true(gpu.launches == 0 || gpu.eps == RMS_NORM_EPS);
+    ridge_device_free(&gpu.device);
+    assert_int_equal(gpu.frees, 1);
+}
+
 /* -- conversions ------------------------------------------------------------------------------- */
 
 static void converts_every_half(void **state)
@@ -352,14 +483,14 @@ static void converts_every_half(void **state)
     }
 }
 
-/* Every 4093rd float, and each with the three that follow. */
+/* Every 65488th float, and each with the three that follow. */
 static void rounds_floats(void **state)
 {
     uint64_t bits;
     uint32_t next;
 
     (void)state;
-    for (bits = 0; bits <= UINT32_MAX - 4; bits += 4093 * 16)
+    for (bits = 0; bits <= UINT32_MAX - 4; bits += UINT64_C(65488))
         for (next = 0; next < 4; next++) {
             const float value = half_float_of_bits((uint32_t)bits + next);
             uint16_t f16, bf16;
@@ -410,6 +541,7 @@ int main(void)
     cases_add(&list, "keeps rows apart", keeps_rows_apart, NULL);
     CASES_ADD_ROWS(&list, refuses, refusals);
     CASES_ADD_ROWS(&list, plans_a_launch, plans);
+    CASES_ADD_ROWS(&list, launches, launch_cases);
     cases_add(&list, "converts every half", converts_every_half, NULL);
     cases_add(&list, "rounds floats", rounds_floats, NULL);
     cases_add(&list, "rounds ties", rounds_ties, NULL);

@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run.sh RIDGE PLUGIN HONEST [cpu|cuda] [EXPECTED]: both directions for every cheat of a plug-in:
+# its guard catches it, and without its guards it is not caught. HONEST is the library with the
+# honest kernel alone. Prints a line a cheat. Exits 77 where the device is not there.
+set -eu
+[ $# -ge 3 ] || { echo 'usage: run.sh RIDGE PLUGIN HONEST [cpu|cuda] [EXPECTED]' >&2; exit 2; }
+ridge=$1 plugin=$2 honest=$3 device=${4:-cpu}
+expected=${5:-$(dirname "$0")/expected.tsv}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# shellcheck source=tests/gpu/device.sh
+. "$(dirname "$0")/../device.sh"
+
+# text KEY: the first value of a key of the last answer.
+text() {
+    sed -n "s/.*\"$1\": *\"\([^\"]*\)\".*/\1/p" "$work/json" | head -n 1
+}
+
+# check ONLY CASE: status of a check with these tests ("" all).
+check() {
+    status=0
+    "$ridge" check "$plugin:$name" --device "$device" --case "dtype=f32,$2" ${1:+--only "$1"} \
+        --no-shrink --json >"$work/json" 2>"$work/err" </dev/null || status=$?
+    [ $status -le 1 ] || { problem="check ends with $status: $(cat "$work/err")" && return 0; }
+}
+
+# compare WITHOUT: verdict and guard of the honest kernel against the cheat.
+compare() {
+    status=0
+    "$ridge" compare "$honest:honest" "$plugin:$name" --device "$device" \
+        --case "dtype=f32,$case" ${1:+--without "$1"} --budget 5 --json \
+        >"$work/json" 2>"$work/err" </dev/null || status=$?
+    verdict=$(text verdict) guard=$(text invalid_guard) cause=$(text invalid_cause)
+    [ -n "$verdict" ] || problem="compare ends with $status: $(cat "$work/err")"
+}
+
+# others LIST: all tests of a check that are not in LIST.
+others() {
+    sed -n 's/^ *X([A-Z_]*, "\([a-z0-9]*\)").*/\1/p' "$header" |
+        grep -v -x -F "$(printf '%s' "$1" | tr ',' '\n')" | tr '\n' ',' | sed 's/,$//'
+}
+
+do_check() {
+    if [ "$guards" = - ]; then
+        check '' "$case"
+        [ -n "$problem" ] || [ $status -eq 0 ] || problem="caught: $(text text)"
+        return 0
+    fi
+    for one in $(printf '%s' "$guards" | tr ',' ' '); do
+        check "$one" "$case"
+        [ -n "$problem" ] || [ $status -eq 1 ] || problem="the $one test does not catch it"
+    done
+    check "$(others "$guards")" "$case"
+    [ -n "$problem" ] || [ $status -eq 0 ] || problem="also caught by: $(text text)"
+    return 0
+}
+
+do_cases() {
+    check values "$guards"
+    [ -n "$problem" ] || [ $status -eq 0 ] || problem="wrong on $guards"
+    check values "$case"
+    [ -n "$problem" ] || [ $status -eq 1 ] || problem="not caught on $case"
+}
+
+do_compare() {
+    without=
+    if [ "$guards" != - ]; then
+        for one in $(printf '%s' "$guards" | tr ',' ' '); do
+            compare "$without"
+            [ -n "$problem" ] || [ "$guard" = "$one" ] ||
+                problem="$verdict by '$guard', not by $one (without '$without'): $cause"
+            without=${without:+$without,}$one
+        done
+    fi
+    compare "$without"
+    [ -n "$problem" ] || [ "$verdict" != INVALID ] ||
+        problem="INVALID by $guard without '$without': $cause"
+    [ "$guards" != - ] || [ "$verdict" = IDENTICAL_CODE ] || problem="$verdict for the same code"
+}
+
+do_harmless() {
+    compare ''
+    case $verdict in
+    SAME | CANNOT_TELL | SLOWER_SMALL | REGRESSED) ;;
+    *) problem="$verdict $guard: $cause" ;;
+    esac
+}
+
+header=$(dirname "$0")/../../../include/ridge/check.h
+failed=0 done=0
+while IFS='	' read -r name where command guards case note; do
+    case $name in '#'* | '') continue ;; esac
+    if [ "$where" != both ] && [ "$where" != "$device" ]; then
+        printf '%-8s %-18s %s\n' skipped "$name" "$note"
+        continue
+    fi
+    problem=
+    "do_$command"
+    if [ -n "$problem" ]; then
+        failed=$((failed + 1))
+        printf '%-8s %-18s %s\n' FAILED "$name" "$problem"
+    else
+        done=$((done + 1))
+        printf '%-8s %-18s %-8s %s\n' ok "$name" "$command" "$guards"
+    fi
+done <"$expected"
+
+echo "$done cheats as expected, $failed not"
+[ $failed -eq 0 ] && [ $done -gt 0 ]
