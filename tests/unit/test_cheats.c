@@ -44,7 +44,7 @@ static ridge_status right_until_timed(spin *self, int index, const float *in, fl
 {
     (void)index;
     (void)err;
-    if (self->launched < 100)
+    if (self->launched < 300)
         spin_double(in, out);
     return RIDGE_OK;
 }
@@ -213,6 +213,33 @@ static void is_caught(void **state)
                  result.invalid_guard, result.invalid_cause);
 }
 
+/* Alone there is no honest arm to compare with: the reference is. */
+static void is_caught_alone(void **state)
+{
+    ridge_bench_options options = spin_options();
+    ridge_measurement result;
+    ridge_bench_arm arm;
+    ridge_case at;
+    spin a;
+
+    ridge_case_init(&at);
+    spin_init(&a, "cheat", 30);
+    a.compute = right_until_timed;
+    a.kernel.reference = spin_reference;
+    arm = spin_arm(&a);
+    assert_int_equal(ridge_bench_measure(device, &arm, &at, &options, NULL, &result, NULL),
+                     RIDGE_OK);
+    assert_true(result.is_invalid);
+    assert_string_equal(result.invalid_guard, "outputs");
+
+    a.launched = 0;
+    options.without = OFF(OUTPUTS) | OFF(SHARED);
+    assert_int_equal(ridge_bench_measure(device, &arm, &at, &options, NULL, &result, NULL),
+                     RIDGE_OK);
+    assert_false(result.is_invalid);
+    (void)state;
+}
+
 static void guards_have_names(void **state)
 {
     assert_string_equal(ridge_guard_name(RIDGE_GUARD_SHARE_BUFFERS), "placement");
@@ -229,6 +256,7 @@ int main(void)
         pthread_create(&worker.thread, NULL, work_late, NULL) != 0)
         return 1;
     CASES_ADD_ROWS(&list, is_caught, cheat_cases);
+    cases_add(&list, "is caught alone", is_caught_alone, NULL);
     cases_add(&list, "guards have names", guards_have_names, NULL);
     failed = cases_run(&list, "cheats");
     pthread_mutex_lock(&worker.lock);
