@@ -132,6 +132,21 @@ static void forget_work(const ridge_kernel *self, void *state)
 
 #define OFF(guard) ((uint64_t)1 << RIDGE_GUARD_##guard)
 
+#ifdef BENCH_HAS_CHECK
+static ridge_status writes_a_part(spin *self, int index, const float *in, float *out,
+                                  ridge_error *err)
+{
+    int i;
+
+    (void)self;
+    (void)index;
+    (void)err;
+    for (i = 0; i < SPIN_ELEMENTS - 1; i++)
+        out[i] = 2 * in[i];
+    return RIDGE_OK;
+}
+#endif
+
 static struct cheat_case {
     const char *name;
     ridge_status (*compute)(spin *self, int index, const float *in, float *out, ridge_error *err);
@@ -143,17 +158,23 @@ static struct cheat_case {
     double flop_count;      /* that the cheat says it does; a rate of 1e12 a second is known */
     const char *cause;
 } cheat_cases[] = {
-    {"caches by address", caches_by_address, 30, RIDGE_GUARD_REFILL, 0, RIDGE_MODE_EVENT, 0, 0,
+#ifdef BENCH_HAS_CHECK
+    {"leaves an element out", writes_a_part, 30, RIDGE_GUARD_CHECK, OFF(OUTPUTS) | OFF(SHARED),
+     RIDGE_MODE_EVENT, 0, 0, "candidate cheat fails the "},
+#endif
+    {"caches by address", caches_by_address, 30, RIDGE_GUARD_REFILL, OFF(CHECK), RIDGE_MODE_EVENT,
+     0, 0,
      "candidate cheat: a timed launch left in out the result of inputs that were there before"},
     {"right in the check only", right_until_timed, 30, RIDGE_GUARD_OUTPUTS, OFF(SHARED),
      RIDGE_MODE_EVENT, 0, 0, "of out is wrong after a timed launch"},
-    {"works in another thread", works_elsewhere, 30, RIDGE_GUARD_IDLE, OFF(OUTPUTS) | OFF(SHARED),
-     RIDGE_MODE_EVENT, 0, 0, "outputs changed after the end of a slot"},
+    {"works in another thread", works_elsewhere, 30, RIDGE_GUARD_IDLE,
+     OFF(CHECK) | OFF(OUTPUTS) | OFF(SHARED), RIDGE_MODE_EVENT, 0, 0,
+     "outputs changed after the end of a slot"},
     {"faster than arithmetic allows", NULL, 30, RIDGE_GUARD_ROOF, 0, RIDGE_MODE_EVENT, 0, 1e9,
      "its bytes or operations take 1000 us"},
-    {"does all sets at once", all_at_once, 0, RIDGE_GUARD_BIMODAL, OFF(SHARED), RIDGE_MODE_EVENT, 0,
-     0, "launches take two times"},
-    {"carries over from launch to launch", carries_over, 30, RIDGE_GUARD_SHARED, 0,
+    {"does all sets at once", all_at_once, 0, RIDGE_GUARD_BIMODAL, OFF(CHECK) | OFF(SHARED),
+     RIDGE_MODE_EVENT, 0, 0, "launches take two times"},
+    {"carries over from launch to launch", carries_over, 30, RIDGE_GUARD_SHARED, OFF(CHECK),
      RIDGE_MODE_EVENT, 1e12, 0, "when order and shared memory were disturbed"},
 };
 
