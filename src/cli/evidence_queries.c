@@ -40,8 +40,9 @@ const struct evidence_part evidence_parts[] = {
      " (SELECT max(max(x.a_clock_hz, x.b_clock_hz)) FROM comparison x WHERE x.session_id = s.id)"
      " AS clock_most_hz,"
      " (SELECT sum(x.outputs_checked) FROM comparison x WHERE x.session_id = s.id) AS outputs_checked,"
-     " (SELECT min(x.placements) FROM comparison x WHERE x.session_id = s.id) AS placements_least,"
-     " (SELECT max(x.placements) FROM comparison x WHERE x.session_id = s.id) AS placements_most"
+     " (SELECT CASE WHEN min(x.placements) = max(x.placements) THEN '' || min(x.placements)"
+     "  ELSE min(x.placements) || ' to ' || max(x.placements) END FROM comparison x"
+     "  WHERE x.session_id = s.id) AS placements"
      " FROM v_comparison v JOIN session s ON s.id = v.session_id LEFT JOIN env e ON e.id = s.env_id"
      " LEFT JOIN gpu g ON g.id = e.gpu_id WHERE v.comparison_id IN (%s) ORDER BY s.started, s.id", 0},
     {"checks",
@@ -68,13 +69,17 @@ const struct evidence_part evidence_parts[] = {
      "  UNION ALL SELECT 'after', arm_b FROM comparison WHERE id IN (%1$s)) x JOIN arm a ON a.id = x.arm"
      " GROUP BY x.side, name, path, a.build_id ORDER BY x.side DESC, name, path", 0},
     {"builds_before",
-     "SELECT b.id AS build_id, b.kernel, b.arch, b.code_hash, b.regs, b.spill_bytes, b.smem_bytes,"
+     "SELECT b.id AS build_id, b.kernel, b.arch, b.code_hash, b.regs, b.spill_bytes,"
+     " coalesce((SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND"
+     "  m.name = 'ridge:shared_bytes_per_block'), b.smem_bytes) AS smem_bytes,"
      " b.code_bytes, b.compile_s, b.compiler, b.flags, b.source_rev,"
      " (SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND"
      "  m.name = 'ridge:occupancy_theoretical') AS occupancy, b.archive_artefact_id"
      " FROM build b WHERE b.id IN (%s) ORDER BY b.id", 1},
     {"builds_after",
-     "SELECT b.id AS build_id, b.kernel, b.arch, b.code_hash, b.regs, b.spill_bytes, b.smem_bytes,"
+     "SELECT b.id AS build_id, b.kernel, b.arch, b.code_hash, b.regs, b.spill_bytes,"
+     " coalesce((SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND"
+     "  m.name = 'ridge:shared_bytes_per_block'), b.smem_bytes) AS smem_bytes,"
      " b.code_bytes, b.compile_s, b.compiler, b.flags, b.source_rev,"
      " (SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND"
      "  m.name = 'ridge:occupancy_theoretical') AS occupancy, b.archive_artefact_id"

@@ -206,8 +206,9 @@ void evidence_results(struct evidence *evidence)
     case_heading(evidence);
     write_cases(evidence, true, count);
     if (count > SHOWN_CASES) {
-        ridge_output_text(evidence->output,
-                          "\n<details><summary>The other cases, none of them slower</summary>\n\n");
+        ridge_output_text(
+            evidence->output,
+            "\n<details><summary>The other cases: IMPROVED, FASTER_SMALL or SAME</summary>\n\n");
         case_heading(evidence);
         write_cases(evidence, false, count);
         ridge_output_text(evidence->output, "\n</details>\n");
@@ -255,10 +256,10 @@ static void write_sessions(struct evidence *evidence)
         while (cli_query_next(&query)) {
             ridge_output_format(
                 evidence->output,
-                "- %s: %s to %s placements, seed %s; SM clock %s to %s, locked: %s, power limit %s "
+                "- %s: %s placements, seed %s; SM clock %s to %s, locked: %s, power limit %s "
                 "W; "
                 "other processes on the GPU: %s; ",
-                known(&query, 7), known(&query, 18), known(&query, 19), known(&query, 1),
+                known(&query, 7), known(&query, 18), known(&query, 1),
                 ridge_number_text(cli_query_number(&query, 15), RIDGE_UNIT_HZ, least,
                                   sizeof(least)),
                 ridge_number_text(cli_query_number(&query, 16), RIDGE_UNIT_HZ, most, sizeof(most)),
