@@ -162,7 +162,7 @@ static ridge_status run_all(const plugin_problem *p, const seen_set *set,
     size_t i, first = SETS;
 
     for (i = 0; i < set_counts[p->variant]; i++) {
-        if (!(list[i].p.m == p->m && list[i].p.n == p->n && list[i].launches > 2))
+        if (!(list[i].p.m == p->m && list[i].p.n == p->n && list[i].launches > 1))
             continue;
         if (first == SETS)
             first = i;
@@ -330,12 +330,12 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
     case CHEAT_replays_later:
         return replay(&p, set, PATIENCE, stream, err);
     case CHEAT_stops_working:
-        return launches[p.variant] > PATIENCE && set->launches > 2 ? RIDGE_OK
+        return launches[p.variant] > PATIENCE && set->launches > 1 ? RIDGE_OK
                                                                    : plugin_run(&p, stream, err);
     case CHEAT_prepared:
         return plugin_copy(p.out, ((const seen_set *)state)->saved, out_floats(&p), stream, err);
     case CHEAT_all_sets_at_once:
-        return launches[p.variant] > PATIENCE && set->launches > 2 ? run_all(&p, set, stream, err)
+        return launches[p.variant] > PATIENCE && set->launches > 1 ? run_all(&p, set, stream, err)
                                                                    : plugin_run(&p, stream, err);
     case CHEAT_works_later:
         return launches[p.variant] > PATIENCE ? run_later(&p, err) : plugin_run(&p, stream, err);
