@@ -35,23 +35,23 @@ static bool write_all(int descriptor, const uint8_t *bytes, size_t size_bytes)
     return true;
 }
 
-/* What the loader said, with the copy called by the name of the library. */
-static void loader_message(const char *copy, const char *path, char *out, size_t size)
+/* What the loader said, without the name of the copy in front. */
+static const char *loader_message(const char *copy)
 {
     const char *const said = dlerror();
-    const char *const text = said != NULL ? said : "the loader does not say why";
-    const char *const at = strstr(text, copy);
+    const size_t length = strlen(copy);
 
-    if (at == NULL)
-        snprintf(out, size, "%s", text);
-    else
-        snprintf(out, size, "%.*s%s%s", (int)(at - text), text, path, at + strlen(copy));
+    if (said == NULL)
+        return "the loader does not say why";
+    return strncmp(said, copy, length) == 0 && strncmp(said + length, ": ", 2) == 0
+               ? said + length + 2
+               : said;
 }
 
 /* Loads a copy in a folder. */
 static ridge_status load_copy(ridge_arm *arm, const char *folder, ridge_error *err)
 {
-    char copy[1024], message[320];
+    char copy[1024];
     ridge_status status = RIDGE_OK;
     int descriptor;
 
@@ -71,10 +71,9 @@ static ridge_status load_copy(ridge_arm *arm, const char *folder, ridge_error *e
                             strerror(errno));
     if (status == RIDGE_OK) {
         arm->library = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
-        if (arm->library == NULL) {
-            loader_message(copy, arm->name.path, message, sizeof(message));
-            status = ridge_fail(err, RIDGE_ERR_FORMAT, "cannot be loaded: %s", message);
-        }
+        if (arm->library == NULL)
+            status =
+                ridge_fail(err, RIDGE_ERR_FORMAT, "cannot be loaded: %s", loader_message(copy));
     }
     unlink(copy);
     return status;

@@ -209,8 +209,11 @@ static void find_constant(check_facts *facts, double *values, bool is_ratio)
 static void find_one_sided(check_facts *facts)
 {
     size_t larger = 0, counted = 0, small = 0;
-    double share;
+    double square = 0, share;
 
+    for (size_t i = 0; i < facts->sample_count; i++)
+        if (isfinite(ref_at(facts, i)))
+            square += ref_at(facts, i) * ref_at(facts, i);
     for (size_t i = 0; i < facts->sample_count; i++) {
         const double out = out_at(facts, i), ref = ref_at(facts, i);
 
@@ -218,9 +221,8 @@ static void find_one_sided(check_facts *facts)
             continue;
         counted++;
         larger += fabs(out) > fabs(ref);
-        small += fabs(out - ref) <= 0x1p-4 * fmax(fabs(ref), isnan(magnitude_at(facts, i))
-                                                                 ? facts->bounds->magnitude_least
-                                                                 : 0);
+        small +=
+            fabs(out - ref) <= 0.25 * fmax(fabs(ref), sqrt(square / (double)facts->sample_count));
     }
     facts->small_share = (double)small / (double)facts->sample_count;
     share = counted == 0 ? 0.5 : (double)larger / (double)counted;

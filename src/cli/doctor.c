@@ -180,14 +180,6 @@ static const char *tool_text(const struct doctor *seen, enum doctor_tool_id id,
     return text;
 }
 
-/* Why there is no GPU. */
-static const char *driver_why(const struct doctor *seen)
-{
-    return seen->driver.answered ? seen->driver.why
-                                 : "the driver did not answer in time: a GPU without persistence "
-                                   "mode takes longer to wake, try --wait 20";
-}
-
 /* A part of ridge and what it needs: the first that is missing is the reason. */
 struct need {
     bool (*is_met)(const struct doctor *seen);
@@ -327,8 +319,8 @@ static void write_head(ridge_output *output, const struct doctor *seen)
     char text[TEXT_BYTES];
 
     if (driver->gpu_count == 0) {
-        ridge_output_styled(output, RIDGE_STYLE_STRONG, "No GPU here");
-        ridge_output_format(output, ": %s.\n", driver_why(seen));
+        snprintf(text, sizeof(text), "No GPU here: %s.", driver->why);
+        ridge_output_wrap(output, 0, "", text);
         ridge_output_wrap(output, 0, "",
                           "check, compare and bench run on the CPU device; what reads files or "
                           "computes from a chip's numbers needs no GPU.");
@@ -466,7 +458,7 @@ static void json_driver(ridge_json *json, const struct doctor *seen, bool verbos
         ridge_json_integer(json, "cuda_driver_version", first->cuda_driver_version);
     else
         ridge_json_null(json, "cuda_driver_version");
-    ridge_json_text(json, "why_no_gpu", driver->gpu_count > 0 ? NULL : driver_why(seen));
+    ridge_json_text(json, "why_no_gpu", driver->gpu_count > 0 ? NULL : driver->why);
     ridge_json_end_object(json);
     ridge_json_begin_array(json, "gpus");
     for (i = 0; i < driver->gpu_count && i < DOCTOR_GPUS_MOST; i++)

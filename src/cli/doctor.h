@@ -19,9 +19,8 @@ struct doctor_gpu {
 
 /* What a process of the driver reports; plain data, sent through a pipe. */
 struct doctor_driver {
-    bool answered; /* false: it hung or crashed */
     int gpu_count;
-    char why[256]; /* there is none */
+    char why[256]; /* there is none, or it hung or crashed */
     struct doctor_gpu gpus[DOCTOR_GPUS_MOST];
 };
 

@@ -309,7 +309,6 @@ static void ask_driver(const void *context, int to)
         if (ridge_device_look(i, &gpu->info, &gpu->clocks, &gpu->processes, NULL) != RIDGE_OK)
             gpu->info.index = -1;
     }
-    found.answered = true;
     write_all(to, &found, sizeof(found));
 }
 
@@ -389,9 +388,15 @@ void doctor_look(struct doctor *out, double wait_s)
     out->has_cupti = look_for_cupti();
     wait_for_all(children, DOCTOR_TOOL_COUNT + 1, wait_s);
 
-    child_end(&children[DOCTOR_TOOL_COUNT]);
-    if (children[DOCTOR_TOOL_COUNT].length == sizeof(out->driver))
+    if (!child_end(&children[DOCTOR_TOOL_COUNT]))
+        snprintf(
+            out->driver.why, sizeof(out->driver.why), "%s",
+            "the driver did not answer in time (a GPU that sleeps wakes slowly: try --wait 20)");
+    else if (children[DOCTOR_TOOL_COUNT].length == sizeof(out->driver))
         memcpy(&out->driver, driver_bytes, sizeof(out->driver));
+    else
+        snprintf(out->driver.why, sizeof(out->driver.why), "%s",
+                 "the driver crashed when it was asked, see dmesg");
     for (i = 0; i < DOCTOR_TOOL_COUNT; i++) {
         out->tools[i].is_silent = !child_end(&children[i]) && out->tools[i].is_found;
         read_version(out, (enum doctor_tool_id)i, texts[i]);

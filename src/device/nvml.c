@@ -29,13 +29,15 @@ static const struct reason {
     unsigned long long bit;
     unsigned reason;
 } reason_rows[] = {
-    {0x1, RIDGE_CLOCK_IDLE},      /* GpuIdle */
-    {0x2, RIDGE_CLOCK_LOCKED},    /* ApplicationsClocksSetting, also locked clocks */
-    {0x4, RIDGE_CLOCK_POWER_CAP}, /* SwPowerCap */
-    {HW_SLOWDOWN, RIDGE_CLOCK_OTHER},  {0x10, RIDGE_CLOCK_OTHER}, /* SyncBoost */
-    {0x20, RIDGE_CLOCK_THERMAL},                                  /* SwThermalSlowdown */
-    {HW_THERMAL, RIDGE_CLOCK_THERMAL}, {HW_BRAKE, RIDGE_CLOCK_POWER_CAP},
-    {0x100, RIDGE_CLOCK_OTHER}, /* DisplayClockSetting */
+    {0x1, RIDGE_CLOCK_IDLE},           /* GpuIdle */
+    {0x2, RIDGE_CLOCK_LOCKED},         /* ApplicationsClocksSetting, also locked clocks */
+    {0x4, RIDGE_CLOCK_POWER_CAP},      /* SwPowerCap */
+    {HW_SLOWDOWN, RIDGE_CLOCK_OTHER},  /* HwSlowdown */
+    {0x10, RIDGE_CLOCK_OTHER},         /* SyncBoost */
+    {0x20, RIDGE_CLOCK_THERMAL},       /* SwThermalSlowdown */
+    {HW_THERMAL, RIDGE_CLOCK_THERMAL}, /* HwThermalSlowdown */
+    {HW_BRAKE, RIDGE_CLOCK_POWER_CAP}, /* HwPowerBrakeSlowdown */
+    {0x100, RIDGE_CLOCK_OTHER},        /* DisplayClockSetting */
 };
 
 static const struct symbol {

@@ -19,6 +19,7 @@ typedef struct worker {
     ridge_device *device;
     ridge_arm *arms[2];
     session_watched watched[2];
+    char hashes[2][RIDGE_HASH_TEXT]; /* of the arms' code; "" unknown */
     int arm_count;
     session_records records;
     ridge_case *cases;
@@ -140,11 +141,28 @@ static void send_build(worker *w, int arm, const char *hash)
         session_send_two(w->child, SESSION_FRAME_BUILD, &build, sizeof(build), image, size_bytes);
 }
 
+/* A library's hash is that of all its code, so two kernels of one library are told apart by their
+ * names. Where code has no hash, arms of one name are still the same code. */
+static void take_hash(worker *w, int index)
+{
+    const char *const code = ridge_arm_code_hash(w->arms[index]);
+    const char *const text = ridge_arm_text(w->arms[index]);
+    const char *const item = strrchr(text, ':');
+    char joined[256];
+
+    if (code != NULL && code[0] != '\0') {
+        snprintf(joined, sizeof(joined), "%s%.200s", code, item != NULL ? item : "");
+        ridge_hash_text(joined, strlen(joined), w->hashes[index]);
+    } else if (w->request->arms[1] != NULL &&
+               strcmp(w->request->arms[0], w->request->arms[1]) == 0) {
+        ridge_hash_text(text, strlen(text), w->hashes[index]);
+    }
+}
+
 static ridge_status open_arm(worker *w, int index, const char *text,
                              const ridge_arm_options *options, ridge_error *err)
 {
     session_base base = {.arm = index};
-    const char *hash;
     ridge_status status;
 
     note(w, SESSION_CALL_OPEN, index);
@@ -152,15 +170,14 @@ static ridge_status open_arm(worker *w, int index, const char *text,
     if (status != RIDGE_OK)
         return status;
     session_watch(&w->watched[index], ridge_arm_kernel(w->arms[index]), w->child, index);
-    hash = ridge_arm_code_hash(w->arms[index]);
-    hash = hash != NULL ? hash : "";
+    take_hash(w, index);
     w->arm_count = index + 1;
     note(w, SESSION_CALL_NONE, -1);
     ridge_arm_case(w->arms[index], &base.at);
-    snprintf(base.code_hash, sizeof(base.code_hash), "%s", hash);
+    snprintf(base.code_hash, sizeof(base.code_hash), "%s", w->hashes[index]);
     session_send(w->child, SESSION_FRAME_BASE, &base, sizeof(base));
     if (w->request->kind != RIDGE_SESSION_DESCRIBE)
-        send_build(w, index, hash);
+        send_build(w, index, w->hashes[index]);
     return RIDGE_OK;
 }
 
@@ -287,11 +304,9 @@ static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err
 
 static ridge_bench_arm bench_arm(const worker *w, int index)
 {
-    const char *const hash = ridge_arm_code_hash(w->arms[index]);
-
     return (ridge_bench_arm){.kernel = &w->watched[index].kernel,
                              .name = ridge_arm_text(w->arms[index]),
-                             .code_hash = hash != NULL ? hash : ""};
+                             .code_hash = w->hashes[index]};
 }
 
 static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *err)
