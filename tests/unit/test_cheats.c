@@ -162,8 +162,8 @@ static struct cheat_case {
     {"leaves an element out", writes_a_part, 30, RIDGE_GUARD_CHECK, OFF(OUTPUTS) | OFF(SHARED),
      RIDGE_MODE_EVENT, 0, 0, "candidate cheat fails the "},
 #endif
-    {"caches by address", caches_by_address, 30, RIDGE_GUARD_REFILL, OFF(CHECK), RIDGE_MODE_EVENT,
-     0, 0,
+    {"caches by address", caches_by_address, 30, RIDGE_GUARD_REFILL, OFF(CHECK) | OFF(SHARED),
+     RIDGE_MODE_EVENT, 0, 0,
      "candidate cheat: a timed launch left in out the result of inputs that were there before"},
     {"right in the check only", right_until_timed, 30, RIDGE_GUARD_OUTPUTS, OFF(SHARED),
      RIDGE_MODE_EVENT, 0, 0, "of out is wrong after a timed launch"},
