@@ -53,7 +53,6 @@ void bench_invalidate(bench_run *run, ridge_guard guard, const char *format, ...
 
 static ridge_status check_before(bench_run *run, int arm, ridge_error *err)
 {
-#ifdef BENCH_HAS_CHECK
     const ridge_check_options options = {.tests = QUICK_TESTS, .repeats = 2};
     ridge_check_result result;
     ridge_error cause = {0};
@@ -76,11 +75,6 @@ static ridge_status check_before(bench_run *run, int arm, ridge_error *err)
             bench_invalidate(run, RIDGE_GUARD_CHECK, "%s fails the %s test: %s", title,
                              ridge_test_name(test->test), test->text);
     }
-#else
-    (void)run;
-    (void)arm;
-    (void)err;
-#endif
     return RIDGE_OK;
 }
 
