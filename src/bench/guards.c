@@ -53,7 +53,8 @@ void bench_invalidate(bench_run *run, ridge_guard guard, const char *format, ...
 
 static ridge_status check_before(bench_run *run, int arm, ridge_error *err)
 {
-    const ridge_check_options options = {.tests = QUICK_TESTS, .repeats = 2};
+    const ridge_check_options options = {
+        .tests = QUICK_TESTS, .repeats = 2, .verify_elements = 1 << 20};
     ridge_check_result result;
     ridge_error cause = {0};
     char title[160];
