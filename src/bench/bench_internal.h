@@ -140,7 +140,7 @@ typedef struct bench_sample {
     void *data;              /* outputs one behind the other, on the device */
 } bench_sample;
 
-enum { BENCH_SHELF = 12, BENCH_EVENTS = 257 };
+enum { BENCH_SHELF = 12, BENCH_EVENTS = 257, BENCH_BATCHES = 8 };
 
 /* Of each arm: place 0 is the scrambled one's, the others are a sample of all slots in which each
  * has the same chance. */
