@@ -245,6 +245,7 @@ static ridge_status make_cases(worker *w, ridge_error *err)
 typedef struct shrinking {
     worker *w;
     uint64_t tests;
+    const char *cause_id; /* a smaller case with another cause is another fault */
 } shrinking;
 
 static bool still_fails(void *context, const ridge_case *at)
@@ -259,13 +260,14 @@ static bool still_fails(void *context, const ridge_case *at)
     return !is_stopped(s->w) &&
            ridge_check_kernel(s->w->device, &s->w->watched[0].kernel, at, &options, &result,
                               NULL) == RIDGE_OK &&
-           result.outcome == RIDGE_OUTCOME_FAIL;
+           result.outcome == RIDGE_OUTCOME_FAIL &&
+           strcmp(result.mismatch.cause_id, s->cause_id) == 0;
 }
 
 /* Shrinks with the test that failed alone, which keeps the fault the same and the tries short. */
 static void shrink(worker *w, const ridge_check_result *failed)
 {
-    shrinking s = {w, 0};
+    shrinking s = {w, 0, failed->mismatch.cause_id};
     ridge_check_options options = w->request->check;
     ridge_check_result result;
     ridge_case at = failed->at;
