@@ -21,6 +21,7 @@ typedef struct worker {
     session_watched watched[2];
     char hashes[2][RIDGE_HASH_TEXT]; /* of the arms' code; "" unknown */
     int arm_count;
+    ridge_arm_name name;
     session_records records;
     ridge_case *cases;
     size_t case_count, case_index;
@@ -351,6 +352,19 @@ static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *e
     return RIDGE_OK;
 }
 
+/* The operation that a case is of, so that cases of different arms are one. */
+static const char *family_of(worker *w)
+{
+    const char *const given = w->request->arm_options[0].family;
+
+    if (given != NULL)
+        return given;
+    if (ridge_arm_name_parse(w->request->arms[0], &w->name, NULL) == RIDGE_OK &&
+        w->name.kind == RIDGE_ARM_FAMILY)
+        return w->name.path;
+    return w->watched[0].kernel.name;
+}
+
 static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
 {
     ridge_kernel_work work;
@@ -360,7 +374,7 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
     session_beat(w->child);
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
-    session_records_case(&w->records, w->watched[0].kernel.name, at, &work);
+    session_records_case(&w->records, family_of(w), at, &work);
     return w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, err)
                                                    : measure_case(w, at, err);
 }
