@@ -154,7 +154,7 @@ static void write_right(const struct check_summary *summary, char *text, size_t 
         snprintf(text + used, size - used, ", worst error %.2g of the bound",
                  summary->worst_scaled_error);
     add_test_words(summary, RIDGE_TEST_INTEGERS, "integers exact", text, size);
-    add_test_words(summary, RIDGE_TEST_REPEAT, "repeats equal in bits", text, size);
+    add_test_words(summary, RIDGE_TEST_REPEAT, "repeatable", text, size);
     add_test_words(summary, RIDGE_TEST_GUARDS, "guards intact", text, size);
 }
 
@@ -349,8 +349,10 @@ static void write_first(ridge_output *output, const struct check_summary *summar
         snprintf(text + used, sizeof(text) - used, ", shrunk from %s", first);
     cli_labelled(output, LABEL_COLUMNS, "case", text);
     if (test != NULL) {
-        snprintf(text, sizeof(text), "%s%s%s", ridge_test_name(test->test),
-                 test->text[0] != '\0' ? ": " : "", test->text);
+        const bool is_said = test->text[0] == '\0' || mismatch->cause[0] != '\0';
+
+        snprintf(text, sizeof(text), "%s%s%s", ridge_test_name(test->test), is_said ? "" : ": ",
+                 is_said ? "" : test->text);
         cli_labelled(output, LABEL_COLUMNS, "test", text);
     }
     if (mismatch->wrong_count > 0 || mismatch->match == RIDGE_MATCH_SUSPICIOUS) {
@@ -386,26 +388,35 @@ static void write_others(ridge_output *output, const struct check_summary *summa
         ridge_output_format(output, "  and %zu more: --json lists them\n", count - shown);
 }
 
+/* Refusals are the kernel's and are said with their reasons; tests that were not possible are named,
+ * and --json has why. */
 static void write_reasons(ridge_output *output, const struct check_summary *summary)
 {
-    char text[300];
-    size_t i;
+    bool is_named[RIDGE_TEST_COUNT] = {false};
+    char text[400] = "";
+    size_t used = 0, shown = 0, i;
 
-    for (i = 0; i < summary->reason_count && i < REASONS_SHOWN; i++) {
+    for (i = 0; i < summary->reason_count; i++) {
         const struct check_reason *const reason = &summary->reasons[i];
 
-        if (reason->outcome == RIDGE_OUTCOME_REFUSED)
-            snprintf(text, sizeof(text), "%zu case%s: %s", reason->count, plural(reason->count),
-                     reason->text);
-        else
-            snprintf(text, sizeof(text), "%s in %zu case%s%s%s", ridge_test_name(reason->test),
-                     reason->count, plural(reason->count), reason->text[0] != '\0' ? ": " : "",
-                     reason->text);
-        cli_labelled(output, LABEL_COLUMNS,
-                     reason->outcome == RIDGE_OUTCOME_REFUSED ? "refused" : "skipped", text);
+        if (reason->outcome != RIDGE_OUTCOME_REFUSED) {
+            is_named[reason->test] = true;
+            continue;
+        }
+        if (shown++ >= REASONS_SHOWN)
+            continue;
+        snprintf(text, sizeof(text), "%zu case%s: %s", reason->count, plural(reason->count),
+                 reason->text);
+        cli_labelled(output, LABEL_COLUMNS, "refused", text);
     }
-    if (summary->reason_count > REASONS_SHOWN)
-        ridge_output_text(output, "                more reasons: --json\n");
+    for (i = 0; i < RIDGE_TEST_COUNT && used < sizeof(text); i++)
+        if (is_named[i])
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? ", " : "",
+                                     ridge_test_name((ridge_test)i));
+    if (used > 0 && used < sizeof(text)) {
+        snprintf(text + used, sizeof(text) - used, " (--json says why)");
+        cli_labelled(output, LABEL_COLUMNS, "not tested", text);
+    }
 }
 
 void check_write_text(ridge_output *output, const struct check_summary *summary)

@@ -31,13 +31,15 @@ static const ridge_interval *interval_of(const ridge_comparison *comparison)
     return comparison->by_sustained ? &comparison->sustained : &comparison->interval;
 }
 
-/* "4.1 %" of a ln ratio, without its sign. */
+/* "4.1 %" of a ln ratio, without its sign; from twice on "2.31x". */
 static const char *percent(double ln_ratio, struct number *number)
 {
     const double value = 100 * fabs(expm1(ln_ratio));
 
     if (isnan(value))
         snprintf(number->text, sizeof(number->text), "n/a");
+    else if (fabs(ln_ratio) >= log(2))
+        snprintf(number->text, sizeof(number->text), "%.2fx", exp(fabs(ln_ratio)));
     else
         snprintf(number->text, sizeof(number->text), value < 0.095 ? "%.2f %%" : "%.1f %%", value);
     return number->text;
@@ -108,13 +110,16 @@ static void write_verdict(ridge_output *output, const ridge_comparison *comparis
     ridge_output_text(output, comparison->is_interrupted ? " (interrupted)\n" : "\n");
 }
 
+/* A rotation that fits the L2 leaves inputs there, whatever was asked for. */
 static void write_case(ridge_output *output, const ridge_comparison *comparison)
 {
     char text[RIDGE_CASE_TEXT], clocks[96];
     struct number l2, hz, power, limit;
 
     ridge_output_format(output, "\n%s   %s", measure_case_text(&comparison->at, text, sizeof(text)),
-                        comparison->cache == RIDGE_CACHE_HOT ? "hot" : "cold");
+                        comparison->cache == RIDGE_CACHE_HOT ? "hot"
+                        : comparison->rotation_l2 < 1        ? "in L2, not cold"
+                                                             : "cold");
     if (comparison->cache == RIDGE_CACHE_COLD && comparison->rotation > 0) {
         snprintf(l2.text, sizeof(l2.text), "%.1fx L2", comparison->rotation_l2);
         ridge_output_format(output, " (rotation %d, %s)", comparison->rotation, l2.text);

@@ -95,7 +95,8 @@ void compare_summary_decide(struct compare_summary *summary)
             row->first.by_sustained ? &row->first.sustained : &row->first.interval;
 
         row->holm_p = p != NULL && is_sweep ? p[count + i] : NAN;
-        if (is_sweep && is_claim(row->verdict) && !(row->holm_p <= claim_p))
+        /* An interruption leaves claims that were not confirmed. */
+        if (is_sweep && is_claim(row->verdict) && !(row->has_second && row->holm_p <= claim_p))
             row->verdict = RIDGE_VERDICT_CANNOT_TELL;
         summary->counts[row->verdict]++;
         if (row->verdict < RIDGE_VERDICT_IDENTICAL_CODE && isfinite(interval->centre)) {

@@ -106,6 +106,29 @@ static int expand_cases(struct measure *m, const char *text)
     return status;
 }
 
+/* A library holds many kernels: the one that a build was is behind its name in the ledger. */
+static void add_kernel_name(struct measure *m, int arm, const char *id)
+{
+    const char *const values[] = {id};
+    char file[sizeof(m->build_files[0])];
+    ridge_ledger_rows *rows;
+    bool has_row = false;
+
+    memcpy(file, m->build_files[arm], sizeof(file));
+    if (ridge_ledger_query(m->ledger, "SELECT kernel FROM build WHERE id = ?1", values, 1, &rows,
+                           NULL) != RIDGE_OK)
+        return;
+    if (ridge_ledger_rows_next(rows, &has_row, NULL) == RIDGE_OK && has_row) {
+        const char *const kernel = ridge_ledger_rows_text(rows, 0);
+        const char *const item = kernel != NULL ? strrchr(kernel, ':') : NULL;
+
+        snprintf(m->arm_texts[arm], sizeof(m->arm_texts[arm]), "%s%.100s", file,
+                 item != NULL && strstr(file, ".so") != NULL ? item : "");
+        m->arms[arm] = m->arm_texts[arm];
+    }
+    ridge_ledger_rows_free(rows);
+}
+
 /* "build:3f21" becomes the file that the ledger archived. */
 static int unpack_build(struct measure *m, int arm)
 {
@@ -137,6 +160,7 @@ static int unpack_build(struct measure *m, int arm)
                                    sizeof(m->build_files[arm]), &err) != RIDGE_OK)
         return cli_fail(m->arms[arm], &err);
     m->arms[arm] = m->build_files[arm];
+    add_kernel_name(m, arm, id);
     return CLI_DONE;
 }
 
@@ -212,17 +236,18 @@ static void on_build(void *context, const ridge_session_build *build)
 {
     const struct relay *const relay = context;
     struct measure *const m = relay->m;
-    const ridge_build_row row = {.kernel = build->kernel,
-                                 .code_hash = build->code_hash,
-                                 .arch = build->arch,
-                                 .registers_per_thread = -1,
-                                 .spill_bytes = -1,
-                                 .shared_bytes = -1,
-                                 .code_bytes = -1,
-                                 .compile_s = NAN,
-                                 .image = build->image,
-                                 .image_bytes = build->image_bytes,
-                                 .image_kind = build->image_kind};
+    const ridge_build_row row = {
+        .kernel = build->kernel,
+        .code_hash = build->code_hash,
+        .arch = build->arch,
+        .registers_per_thread = -1,
+        .spill_bytes = -1,
+        .shared_bytes = -1,
+        .code_bytes = -1,
+        .compile_s = NAN,
+        .image = build->image,
+        .image_bytes = build->image_bytes,
+        .image_kind = strcmp(build->image_kind, "library") == 0 ? "so" : build->image_kind};
     char id[40];
     ridge_error err;
 

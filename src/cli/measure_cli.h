@@ -23,7 +23,7 @@ struct measure {
 
     /* Of a run: measure_open() to measure_close(). */
     const char *arms[2]; /* as named; a build's is its file */
-    char build_files[2][512];
+    char build_files[2][512], arm_texts[2][640];
     char folder[64]; /* of those files; "": none */
     char **cases;
     size_t case_count;

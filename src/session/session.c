@@ -21,6 +21,7 @@ typedef struct worker {
     session_watched watched[2];
     char hashes[2][RIDGE_HASH_TEXT]; /* of the arms' code; "" unknown */
     int arm_count;
+    ridge_arm_name name;
     session_records records;
     ridge_case *cases;
     size_t case_count, case_index;
@@ -245,6 +246,7 @@ static ridge_status make_cases(worker *w, ridge_error *err)
 typedef struct shrinking {
     worker *w;
     uint64_t tests;
+    const char *cause_id; /* a smaller case with another cause is another fault */
 } shrinking;
 
 static bool still_fails(void *context, const ridge_case *at)
@@ -259,13 +261,14 @@ static bool still_fails(void *context, const ridge_case *at)
     return !is_stopped(s->w) &&
            ridge_check_kernel(s->w->device, &s->w->watched[0].kernel, at, &options, &result,
                               NULL) == RIDGE_OK &&
-           result.outcome == RIDGE_OUTCOME_FAIL;
+           result.outcome == RIDGE_OUTCOME_FAIL &&
+           strcmp(result.mismatch.cause_id, s->cause_id) == 0;
 }
 
 /* Shrinks with the test that failed alone, which keeps the fault the same and the tries short. */
 static void shrink(worker *w, const ridge_check_result *failed)
 {
-    shrinking s = {w, 0};
+    shrinking s = {w, 0, failed->mismatch.cause_id};
     ridge_check_options options = w->request->check;
     ridge_check_result result;
     ridge_case at = failed->at;
@@ -349,6 +352,19 @@ static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *e
     return RIDGE_OK;
 }
 
+/* The operation that a case is of, so that cases of different arms are one. */
+static const char *family_of(worker *w)
+{
+    const char *const given = w->request->arm_options[0].family;
+
+    if (given != NULL)
+        return given;
+    if (ridge_arm_name_parse(w->request->arms[0], &w->name, NULL) == RIDGE_OK &&
+        w->name.kind == RIDGE_ARM_FAMILY)
+        return w->name.path;
+    return w->watched[0].kernel.name;
+}
+
 static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
 {
     ridge_kernel_work work;
@@ -358,7 +374,7 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
     session_beat(w->child);
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
-    session_records_case(&w->records, w->watched[0].kernel.name, at, &work);
+    session_records_case(&w->records, family_of(w), at, &work);
     return w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, err)
                                                    : measure_case(w, at, err);
 }
