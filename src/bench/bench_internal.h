@@ -295,6 +295,10 @@ bool bench_is_launch_bound(const bench_run *run, double time_ns);
 double bench_arm_time_ns(const bench_run *run, int arm);
 /* Least time by roofs: bytes where the case is cold, operations; NAN unknown. */
 double bench_bound_ns(const bench_run *run, int arm);
+/* The shares and what binds, of *out, where is_launch_bound is set. */
+void bench_bounds_of(const ridge_kernel_work *work, const ridge_roofs *nominal,
+                     const ridge_roofs *measured, bool is_cold_case, double time_ns,
+                     ridge_arm_summary *out);
 void bench_arm_sum_up(const bench_run *run, int arm, ridge_arm_summary *out);
 
 #endif

@@ -173,5 +173,6 @@ void measure_write_arm(ridge_json *json, const char *key, const ridge_arm_summar
     ridge_json_number(json, "nominal_frac", arm->nominal_frac);
     ridge_json_number(json, "bound_ns", arm->bound_ns);
     ridge_json_bool(json, "is_launch_bound", arm->is_launch_bound);
+    ridge_json_text(json, "peak", arm->peak != RIDGE_PEAK_NONE ? ridge_peak_name(arm->peak) : NULL);
     ridge_json_end_object(json);
 }
