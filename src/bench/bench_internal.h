@@ -289,6 +289,8 @@ ridge_status bench_sustained(bench_run *run, ridge_interval *out, ridge_error *e
 ridge_status bench_floors(bench_run *run, ridge_error *err);
 
 /* summary.c */
+/* False when the sets fit the cache, where launches find their data. */
+bool bench_is_cold(const bench_run *run);
 /* Less than three times what an empty kernel takes in the run's mode. */
 bool bench_is_launch_bound(const bench_run *run, double time_ns);
 /* The time that decides. */

@@ -68,8 +68,7 @@ static void measured_roofs(const bench_run *run, ridge_roofs *out)
         *out = run->roofs;
 }
 
-/* Launches find their data in the cache when the sets fit it. */
-static bool is_cold(const bench_run *run)
+bool bench_is_cold(const bench_run *run)
 {
     return run->options.cache == RIDGE_CACHE_COLD &&
            run->footprint_bytes * run->rotation > RIDGE_COLD_L2 * (double)run->info->l2_bytes;
@@ -83,7 +82,7 @@ double bench_bound_ns(const bench_run *run, int arm)
     if (!run->roofs_bind)
         return NAN;
     measured_roofs(run, &roofs);
-    if (!is_cold(run))
+    if (!bench_is_cold(run))
         roofs.dram_bytes_per_s = NAN;
     least_times_of(&run->arms[arm].work, &roofs, &least);
     return least.ns;
@@ -147,7 +146,7 @@ void bench_arm_sum_up(const bench_run *run, int arm, ridge_arm_summary *out)
         .is_launch_bound = bench_is_launch_bound(run, time_ns)};
     nominal_roofs(run, &nominal);
     measured_roofs(run, &measured);
-    bench_bounds_of(&state->work, &nominal, &measured, is_cold(run), time_ns, out);
+    bench_bounds_of(&state->work, &nominal, &measured, bench_is_cold(run), time_ns, out);
     snprintf(out->name, sizeof(out->name), "%s", state->given->name);
     snprintf(out->code_hash, sizeof(out->code_hash), "%s", state->given->code_hash);
 }
