@@ -340,11 +340,12 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
     status = bench_floors(run, err);
     if (status == RIDGE_OK && run->options.roofs != NULL) {
         run->roofs = *run->options.roofs;
-        run->has_roofs = run->roofs_bind = true;
+        run->has_roofs = true;
+        run->roofs_bind = run->is_gpu || !run->roofs.is_measured; /* of a CPU: one thread's */
     } else if (status == RIDGE_OK && run->options.measure_roofs) {
         status = ridge_bench_roofs(run->device, &run->roofs, err);
         run->has_roofs = status == RIDGE_OK;
-        run->roofs_bind = run->has_roofs && run->is_gpu; /* of a CPU: one thread's */
+        run->roofs_bind = run->has_roofs && run->is_gpu;
         if (run->has_roofs && run->sink->roofs != NULL)
             run->sink->roofs(run->sink->context, &run->roofs);
     }
