@@ -42,6 +42,9 @@ typedef struct ridge_session_request {
     ridge_bench_options bench;
     double timeout_s;         /* without any sign of life the child is killed; 0: 60 */
     const char *build_ids[2]; /* of the ledger, for the records; NULL */
+    bool archive;             /* sink.build gets the image, up to 64 MiB */
+    bool
+        in_process; /* no child: for debuggers and sanitizers; nothing is caught, nothing watched */
 } ridge_session_request;
 
 typedef struct ridge_session_progress {
@@ -51,22 +54,79 @@ typedef struct ridge_session_progress {
     double remaining_s;
 } ridge_session_progress;
 
+/* The machine code of an arm; borrowed during the callback. */
+typedef struct ridge_session_build {
+    int arm;
+    char kernel[128];   /* as named */
+    char code_hash[48]; /* "opaque:" and the hash of the file where the code's is not known */
+    char arch[16];      /* "sm_90"; "cpu" */
+    char image_kind[16];
+    const void *image; /* NULL: not asked for */
+    size_t image_bytes;
+} ridge_session_build;
+
 /* Called in the parent. Any may be NULL. */
 typedef struct ridge_session_sink {
     void (*record)(void *context, const char *line, size_t length); /* without its newline */
     void (*progress)(void *context, const ridge_session_progress *progress);
+    /* Without its samples, which the records have. */
+    void (*slot)(void *context, size_t case_index, const ridge_slot *slot);
     void (*base_case)(void *context, const ridge_case *at, const char *code_hash, int arm);
+    void (*build)(void *context, const ridge_session_build *build);
     void (*check)(void *context, const ridge_check_result *result);
+    /* The least case found that fails as the first failing one did. */
+    void (*shrunk)(void *context, const ridge_check_result *result);
     void (*measurement)(void *context, const ridge_measurement *result);
     void (*comparison)(void *context, const ridge_comparison *result);
-    bool (*should_stop)(void *context); /* asked ten times a second */
+    /* A line that the child printed, without its newline; longer ones come in pieces. What a kernel
+     * prints is no result. */
+    void (*output)(void *context, const char *line, size_t length);
+    /* Asked ten times a second. The first ends the run after the slot at hand, with what was
+     * measured; the second kills the child. */
+    bool (*should_stop)(void *context);
+    bool (*should_kill)(void *context);
     void *context;
 } ridge_session_sink;
 
 /* Returns when the child has ended. A child that crashed: RIDGE_ERR_CUDA with the signal, the arm and
- * what was being done; that hung: the same with the time; results so far have been delivered. */
+ * what was being done; that hung: the same with the time; results so far have been delivered. The
+ * child's temporary files (its $TMPDIR is its own) are gone by then. */
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
                                ridge_error *err);
+
+/* -- saved times --------------------------------------------------------------------------------- */
+
+/* A file of ridge bench --save, schema ridge-bench-save/1 (docs/formats/ridge-bench.md). */
+typedef struct ridge_saved_case {
+    char text[RIDGE_CASE_TEXT]; /* ridge_case_text() */
+    double median_ns, p10_ns, p90_ns;
+} ridge_saved_case;
+
+typedef struct ridge_saved {
+    char kernel[128], gpu[96], cache[8], mode[8];
+    ridge_saved_case *cases;
+    size_t case_count;
+} ridge_saved;
+
+/* RIDGE_ERR_IO; RIDGE_ERR_FORMAT says which member is missing or wrong. */
+ridge_status ridge_saved_read(const char *path, ridge_saved *out, ridge_error *err);
+ridge_status ridge_saved_parse(const void *text, size_t size_bytes, ridge_saved *out,
+                               ridge_error *err);
+const ridge_saved_case *ridge_saved_find(const ridge_saved *saved, const char *case_text);
+void ridge_saved_release(ridge_saved *saved);
+
+/* -- sweeps ------------------------------------------------------------------------------------ */
+
+enum { RIDGE_SWEEP_CASES = 4096 };
+
+/* Every combination of "m=1:8192:x2,n=5120,7168,dtype=bf16,f16", the last axis fastest, as changes to
+ * a base case: "m=1,n=5120,dtype=bf16". Values are whole numbers (k, M, G, Ki, Mi, Gi), ranges
+ * FROM:TO:xFACTOR or FROM:TO:+STEP, or words; what stands behind a comma without a name is another
+ * value of the axis before it. *out is new: ridge_sweep_cases_free(). RIDGE_ERR_INVALID_ARGUMENT:
+ * malformed, an axis twice, more than RIDGE_SWEEP_CASES; whether the kernel has such axes is for
+ * ridge_case_parse() to say. */
+ridge_status ridge_sweep_cases(const char *text, char ***out, size_t *count, ridge_error *err);
+void ridge_sweep_cases_free(char **cases);
 
 #ifdef __cplusplus
 }

@@ -246,3 +246,19 @@ double ridge_stat_t_quantile(double probability, double degrees)
     }
     return probability > 0.5 ? t : -t;
 }
+
+/* -- for the loop ------------------------------------------------------------------------------ */
+
+double bench_trend(const double *values, size_t count)
+{
+    double slopes[CENTRE_MOST * (CENTRE_MOST - 1) / 2];
+    size_t used = 0, i, k;
+
+    if (count < 2 || count > CENTRE_MOST)
+        return NAN;
+    for (i = 0; i < count; i++)
+        for (k = i + 1; k < count; k++)
+            slopes[used++] = (values[k] - values[i]) / (double)(k - i);
+    sort(slopes, used);
+    return 0.5 * (slopes[(used - 1) / 2] + slopes[used / 2]);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Outputs of timed launches. Before some slots one set, which the kernel cannot know, gets new
+ * inputs and poisoned outputs; what the slot's launches leave there is set aside and compared after
+ * the run with a fresh launch of the baseline on the same inputs. A kernel that remembers results by
+ * address, works in the check only, or leaves outputs alone is caught by what it did while it was
+ * timed. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bench_internal.h"
+
+enum { COMPARED_MOST = 1 << 18, HASHED_BYTES = 1 << 20 };
+
+/* Share of the run's time that sampling may take. */
+static const double SAMPLING_FRAC = 0.05;
+
+static bool is_output(const bench_slab *slab, int arm)
+{
+    return (slab->role == RIDGE_ROLE_OUT || slab->role == RIDGE_ROLE_INOUT) &&
+           (slab->arms & 1u << arm) != 0;
+}
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+static size_t output_bytes(const bench_run *run, int arm)
+{
+    size_t bytes = 0;
+    int i;
+
+    for (i = 0; i < run->buffers.slab_count; i++)
+        if (is_output(&run->buffers.slabs[i], arm))
+            bytes += padded(run->buffers.slabs[i].span_bytes);
+    return bytes;
+}
+
+/* -- the shelf --------------------------------------------------------------------------------- */
+
+ridge_status bench_shelf_open(bench_run *run, size_t most_bytes, ridge_error *err)
+{
+    bench_shelf *const shelf = &run->shelf;
+    size_t fitting;
+    int arm;
+
+    shelf->chance.state = run->options.seed ^ 0x5851f42d4c957f2du;
+    for (arm = 0; arm < run->arm_count; arm++) {
+        const size_t bytes = output_bytes(run, arm);
+
+        shelf->sample_bytes = bytes > shelf->sample_bytes ? bytes : shelf->sample_bytes;
+    }
+    if (shelf->sample_bytes == 0)
+        return RIDGE_OK;
+    fitting = most_bytes / shelf->sample_bytes / (size_t)run->arm_count;
+    shelf->places = fitting < 1 + BENCH_SHELF ? (int)fitting : 1 + BENCH_SHELF;
+    if (shelf->places == 0)
+        return RIDGE_OK;
+    return ridge_device_alloc(run->device,
+                              (size_t)shelf->places * (size_t)run->arm_count * shelf->sample_bytes,
+                              &shelf->arena, err);
+}
+
+void bench_shelf_release(bench_run *run)
+{
+    ridge_device_release(run->device, run->shelf.arena);
+    run->shelf.arena = NULL;
+}
+
+static void *place_at(const bench_run *run, int arm, int place)
+{
+    const bench_shelf *const shelf = &run->shelf;
+    const size_t index = (size_t)arm * (size_t)shelf->places + (size_t)place;
+
+    return (unsigned char *)shelf->arena + index * shelf->sample_bytes;
+}
+
+/* Copies what a set's outputs hold to a place of the shelf. */
+static ridge_status keep(bench_run *run, const bench_sample *sample, int place, ridge_error *err)
+{
+    unsigned char *to = place_at(run, sample->arm, place);
+    ridge_status status = RIDGE_OK;
+    int i;
+
+    run->shelf.samples[sample->arm][place] = *sample;
+    run->shelf.samples[sample->arm][place].data = to;
+    run->shelf.is_taken[sample->arm][place] = true;
+    for (i = 0; i < run->buffers.slab_count && status == RIDGE_OK; i++) {
+        const bench_slab *const slab = &run->buffers.slabs[i];
+
+        if (!is_output(slab, sample->arm))
+            continue;
+        status = ridge_device_copy(run->device, run->stream, to,
+                                   bench_slab_memory(run, sample->set, i), slab->span_bytes, err);
+        to += padded(slab->span_bytes);
+    }
+    return status == RIDGE_OK ? ridge_stream_synchronize(run->stream, err) : status;
+}
+
+/* The first slots of each arm are always looked at, later ones as long as it stays cheap. */
+static bool may_sample(bench_run *run, int arm)
+{
+    bench_shelf *const shelf = &run->shelf;
+
+    if (!bench_guarded(run, RIDGE_GUARD_OUTPUTS) && !bench_guarded(run, RIDGE_GUARD_REFILL))
+        return false;
+    if (shelf->offered[arm] < 2)
+        return true;
+    return shelf->spent_s < SAMPLING_FRAC * (bench_now_s() - run->started_s) &&
+           bench_chance_below(&shelf->chance, 2) == 0;
+}
+
+ridge_status bench_sample_before(bench_run *run, int arm, int start, bench_sample *sample,
+                                 ridge_error *err)
+{
+    const double begin_s = bench_now_s();
+    const int launches = run->mode == RIDGE_MODE_GRAPH ? run->graph_launches : run->launches;
+    const int sets = launches < run->rotation ? launches : run->rotation;
+    ridge_status status = RIDGE_OK;
+
+    *sample = (bench_sample){.arm = arm, .set = -1};
+    if (!may_sample(run, arm))
+        return RIDGE_OK;
+    /* One that the slot will launch on. */
+    sample->set =
+        (start + (int)bench_chance_below(&run->shelf.chance, (unsigned)sets)) % run->rotation;
+    sample->seed = run->placement.seeds[sample->set];
+    if (bench_guarded(run, RIDGE_GUARD_REFILL)) {
+        sample->previous = sample->seed;
+        sample->seed = bench_chance_next(&run->shelf.chance);
+        status = bench_set_fill(run, sample->set, sample->seed, err);
+    }
+    if (status == RIDGE_OK && bench_guarded(run, RIDGE_GUARD_OUTPUTS))
+        status = bench_set_poison(run, arm, sample->set, err);
+    if (status == RIDGE_OK)
+        status = ridge_stream_synchronize(run->stream, err);
+    run->shelf.spent_s += bench_now_s() - begin_s;
+    return status;
+}
+
+ridge_status bench_sample_after(bench_run *run, const bench_sample *sample, ridge_error *err)
+{
+    bench_shelf *const shelf = &run->shelf;
+    const unsigned places = shelf->places > 1 ? (unsigned)shelf->places - 1 : 0;
+    const double begin_s = bench_now_s();
+    unsigned place = shelf->offered[sample->arm]++;
+    ridge_status status;
+
+    if (!bench_guarded(run, RIDGE_GUARD_OUTPUTS) || places == 0)
+        return RIDGE_OK;
+    if (place >= places)
+        place = bench_chance_below(&shelf->chance, place + 1);
+    if (place >= places)
+        return RIDGE_OK;
+    status = keep(run, sample, 1 + (int)place, err);
+    shelf->spent_s += bench_now_s() - begin_s;
+    return status;
+}
+
+ridge_status bench_sample_scrambled(bench_run *run, int arm, int after, ridge_error *err)
+{
+    bench_sample sample = {.arm = arm, .is_scrambled = true, .times = 1};
+    ridge_error cause = {0};
+    ridge_status status;
+
+    if (run->shelf.places < 1)
+        return RIDGE_OK;
+    /* Any but the one that is next in turn. */
+    if (run->rotation > 1)
+        sample.set =
+            (after + 2 + (int)bench_chance_below(&run->shelf.chance, (unsigned)run->rotation - 1)) %
+            run->rotation;
+    sample.seed = bench_chance_next(&run->shelf.chance);
+    status = bench_set_fill(run, sample.set, sample.seed, err);
+    if (status == RIDGE_OK)
+        status = bench_set_poison(run, arm, sample.set, err);
+    if (status == RIDGE_OK)
+        status = ridge_device_scrub_shared(run->device, run->stream, err);
+    if (status != RIDGE_OK)
+        return status;
+    status = bench_launch(run, arm, sample.set, &cause);
+    if (status == RIDGE_OK)
+        status = ridge_stream_synchronize(run->stream, &cause);
+    if (status != RIDGE_OK)
+        return bench_arm_failed(run, arm, "launch", status, &cause, err);
+    return keep(run, &sample, 0, err);
+}
+
+ridge_status bench_outputs_hash(bench_run *run, int arm, int set, uint64_t *out, ridge_error *err)
+{
+    ridge_status status = RIDGE_OK;
+    int i;
+
+    *out = 0;
+    for (i = 0; i < run->buffers.slab_count && status == RIDGE_OK; i++) {
+        const bench_slab *const slab = &run->buffers.slabs[i];
+        uint64_t hash = 0;
+
+        if (!is_output(slab, arm))
+            continue;
+        status = ridge_device_hash(
+            run->device, run->stream, bench_slab_memory(run, set, i),
+            slab->span_bytes < HASHED_BYTES ? slab->span_bytes : HASHED_BYTES, &hash, err);
+        *out = (*out ^ hash) * 0x9e3779b97f4a7c15u;
+    }
+    return status;
+}
+
+/* -- the right answer -------------------------------------------------------------------------- */
+
+typedef struct difference {
+    bool is_wrong;
+    double share_frac; /* of the compared elements that are off */
+    int64_t index;     /* the first of them */
+    double found, expected;
+} difference;
+
+/* Two roundings of one sum may differ by more than the type's: a part in 32, and 8 unit roundoffs
+ * of a narrow type, of the element and of the root mean square; and in one of a hundred elements
+ * by any amount (a threshold, an argmax). Results of other inputs differ nearly everywhere. An
+ * element that is NaN for one of two is wrong. */
+static difference compare(const ridge_buffer_desc *found, const void *found_image,
+                          const ridge_buffer_desc *expected, const void *expected_image)
+{
+    const int64_t count = ridge_buffer_elements(expected);
+    const int64_t step = (count + COMPARED_MOST - 1) / COMPARED_MOST;
+    const int64_t found_origin = ridge_buffer_origin(found);
+    const int64_t expected_origin = ridge_buffer_origin(expected);
+    const double tolerance = fmax(1.0 / 32, 8 * ridge_dtype_unit_roundoff(expected->dtype));
+    difference result = {.index = -1};
+    double squares = 0, rms;
+    int64_t used = 0, wrong = 0, i;
+
+    for (i = 0; i < count; i += step) {
+        const double value = ridge_dtype_load(expected->dtype, expected_image,
+                                              expected_origin + ridge_buffer_offset(expected, i));
+
+        squares += isfinite(value) ? value * value : 0;
+        used++;
+    }
+    rms = used > 0 ? sqrt(squares / (double)used) : 0;
+    for (i = 0; i < count; i += step) {
+        const double want = ridge_dtype_load(expected->dtype, expected_image,
+                                             expected_origin + ridge_buffer_offset(expected, i));
+        const double have = ridge_dtype_load(found->dtype, found_image,
+                                             found_origin + ridge_buffer_offset(found, i));
+
+        if (have == want || (isnan(have) && isnan(want)) ||
+            fabs(have - want) <= tolerance * (fabs(want) + rms))
+            continue;
+        if (result.index < 0) {
+            result.index = i;
+            result.found = have;
+            result.expected = want;
+        }
+        result.is_wrong = result.is_wrong || isnan(have) != isnan(want);
+        wrong++;
+    }
+    result.share_frac = used > 0 ? (double)wrong / (double)used : 0;
+    result.is_wrong = result.is_wrong || result.share_frac > 0.01;
+    return result;
+}
+
+static ridge_status compare_slab(bench_run *run, const bench_slab *found, const void *found_data,
+                                 const bench_slab *expected, const void *expected_data,
+                                 difference *out, ridge_error *err)
+{
+    unsigned char *images[2] = {NULL, NULL};
+    uint64_t hashes[2] = {0, 0};
+    ridge_status status = RIDGE_OK;
+
+    *out = (difference){0};
+    if (found->span_bytes == expected->span_bytes && found->span_bytes > HASHED_BYTES) {
+        status = ridge_device_hash(run->device, run->stream, found_data, found->span_bytes,
+                                   &hashes[0], err);
+        if (status == RIDGE_OK)
+            status = ridge_device_hash(run->device, run->stream, expected_data,
+                                       expected->span_bytes, &hashes[1], err);
+        if (status != RIDGE_OK || hashes[0] == hashes[1])
+            return status;
+    }
+    images[0] = ridge_calloc(1, found->span_bytes + 1);
+    images[1] = ridge_calloc(1, expected->span_bytes + 1);
+    if (images[0] == NULL || images[1] == NULL)
+        status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for %zu bytes of output",
+                            found->span_bytes);
+    if (status == RIDGE_OK)
+        status = ridge_device_download(run->device, images[0], found_data, found->span_bytes, err);
+    if (status == RIDGE_OK)
+        status =
+            ridge_device_download(run->device, images[1], expected_data, expected->span_bytes, err);
+    if (status == RIDGE_OK)
+        *out = compare(&found->desc, images[0], &expected->desc, images[1]);
+    ridge_free(images[0]);
+    ridge_free(images[1]);
+    return status;
+}
+
+/* The next slab at or behind index that is an output of the arm; slab_count: none. */
+static int next_output(const bench_run *run, int arm, int index)
+{
+    while (index < run->buffers.slab_count && !is_output(&run->buffers.slabs[index], arm))
+        index++;
+    return index;
+}
+
+static bool is_comparable(const bench_slab *a, const bench_slab *b)
+{
+    return a->desc.dtype == b->desc.dtype && a->desc.ndim == b->desc.ndim &&
+           memcmp(a->desc.shape, b->desc.shape, (size_t)a->desc.ndim * sizeof(int64_t)) == 0;
+}
+
+/* Set 0 with the sample's inputs and the baseline launched on it as often as the sample's arm was;
+ * then the outputs of both in order. *name is the wrong buffer's. */
+static ridge_status against_fresh(bench_run *run, const bench_sample *sample, uint64_t seed,
+                                  difference *out, const char **name, ridge_error *err)
+{
+    const unsigned char *data = sample->data;
+    int mine = next_output(run, sample->arm, 0), fresh = next_output(run, 0, 0), i;
+    ridge_status status = bench_set_fill(run, 0, seed, err);
+
+    *out = (difference){0};
+    if (status == RIDGE_OK)
+        status = bench_set_poison(run, 0, 0, err);
+    for (i = 0; i < (run->buffers.has_inout ? sample->times : 1) && status == RIDGE_OK; i++)
+        status = bench_launch(run, 0, 0, err);
+    if (status == RIDGE_OK)
+        status = ridge_stream_synchronize(run->stream, err);
+    while (status == RIDGE_OK && !out->is_wrong && mine < run->buffers.slab_count &&
+           fresh < run->buffers.slab_count) {
+        const bench_slab *const slab = &run->buffers.slabs[mine];
+
+        if (is_comparable(slab, &run->buffers.slabs[fresh]))
+            status = compare_slab(run, slab, data, &run->buffers.slabs[fresh],
+                                  bench_slab_memory(run, 0, fresh), out, err);
+        *name = slab->desc.name;
+        data += padded(slab->span_bytes);
+        mine = next_output(run, sample->arm, mine + 1);
+        fresh = next_output(run, 0, fresh + 1);
+    }
+    return status;
+}
+
+static ridge_status check_sample(bench_run *run, const bench_sample *sample, ridge_error *err)
+{
+    difference now, before = {.is_wrong = true};
+    const char *name = "", *unused;
+    char title[160];
+    ridge_status status = against_fresh(run, sample, sample->seed, &now, &name, err);
+
+    if (status != RIDGE_OK)
+        return status;
+    run->outputs_checked++;
+    if (!now.is_wrong)
+        return RIDGE_OK;
+    if (sample->previous != 0)
+        status = against_fresh(run, sample, sample->previous, &before, &unused, err);
+    bench_arm_title(run, sample->arm, title, sizeof(title));
+    if (status == RIDGE_OK && !before.is_wrong)
+        bench_invalidate(run, RIDGE_GUARD_REFILL,
+                         "%s: a timed launch left in %s the result of inputs that were there "
+                         "before: remembered by address?",
+                         title, name);
+    else if (sample->is_scrambled)
+        bench_invalidate(run, RIDGE_GUARD_SHARED,
+                         "%s: wrong in %s when order and shared memory were disturbed: element "
+                         "%lld is %.6g, expected %.6g",
+                         title, name, (long long)now.index, now.found, now.expected);
+    else
+        bench_invalidate(run, RIDGE_GUARD_OUTPUTS,
+                         "%s: %.3g %% of %s is wrong after a timed launch: element %lld is %.6g, "
+                         "expected %.6g",
+                         title, 100 * now.share_frac, name, (long long)now.index, now.found,
+                         now.expected);
+    return status;
+}
+
+ridge_status bench_samples_check(bench_run *run, ridge_error *err)
+{
+    ridge_status status = RIDGE_OK;
+    int arm, place;
+
+    for (arm = 0; arm < run->arm_count; arm++)
+        for (place = 0; place < run->shelf.places && status == RIDGE_OK; place++)
+            if (run->shelf.is_taken[arm][place])
+                status = check_sample(run, &run->shelf.samples[arm][place], err);
+    return status;
+}

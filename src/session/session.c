@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What runs in the child: opens device and arms, then checks or measures case after case, and sends
+ * what comes of it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "session/session_internal.h"
+
+/* Seconds between two frames of progress. */
+static const double progress_every_s = 0.05;
+
+typedef struct worker {
+    const ridge_session_request *request;
+    session_child *child;
+    ridge_device *device;
+    ridge_arm *arms[2];
+    session_watched watched[2];
+    int arm_count;
+    session_records records;
+    ridge_case *cases;
+    size_t case_count, case_index;
+    bool owns_matrix; /* cases are ridge_check_matrix()'s */
+    bool has_shrunk;
+    ridge_roofs roofs; /* measured with the first case, then used by all */
+    bool has_roofs;
+    double progress_s; /* when the last one was sent */
+    ridge_phase progress_phase;
+} worker;
+
+static void note(worker *w, session_call call, int arm)
+{
+    atomic_store(&w->child->box->arm, arm);
+    atomic_store(&w->child->box->call, call);
+    session_beat(w->child);
+}
+
+static bool is_stopped(const worker *w)
+{
+    const ridge_session_sink *const direct = w->child->direct;
+
+    if (direct != NULL)
+        return direct->should_stop != NULL && direct->should_stop(direct->context);
+    return atomic_load_explicit(&w->child->box->stop, memory_order_relaxed);
+}
+
+/* -- what the measuring loop tells ------------------------------------------------------------- */
+
+static void on_slot(void *context, const ridge_slot *slot)
+{
+    worker *const w = context;
+    session_slot bare = {w->case_index, *slot};
+
+    bare.slot.samples_ns = NULL;
+    session_send(w->child, SESSION_FRAME_SLOT, &bare, sizeof(bare));
+    session_records_slot(&w->records, slot);
+}
+
+static void on_placement(void *context, int placement, uint64_t address_hash, double value)
+{
+    session_records_placement(&((worker *)context)->records, placement, address_hash, value);
+}
+
+static void on_floors(void *context, const ridge_floors *floors)
+{
+    session_records_floors(&((worker *)context)->records, floors);
+}
+
+static void on_roofs(void *context, const ridge_roofs *roofs)
+{
+    worker *const w = context;
+
+    if (!w->has_roofs)
+        session_records_roofs(&w->records, roofs);
+    w->roofs = *roofs;
+    w->has_roofs = true;
+}
+
+static void on_progress(void *context, ridge_phase phase, int done, int total, double remaining_s)
+{
+    worker *const w = context;
+    struct timespec now;
+    double now_s;
+    ridge_session_progress progress;
+
+    session_beat(w->child);
+    atomic_store(&w->child->box->phase, (int)phase);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    now_s = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    if (phase == w->progress_phase && now_s - w->progress_s < progress_every_s)
+        return;
+    w->progress_s = now_s;
+    w->progress_phase = phase;
+    progress = (ridge_session_progress){.phase = phase,
+                                        .case_index = w->case_index,
+                                        .case_count = w->case_count,
+                                        .done = done,
+                                        .total = total,
+                                        .remaining_s = remaining_s};
+    session_send(w->child, SESSION_FRAME_PROGRESS, &progress, sizeof(progress));
+}
+
+static bool on_should_stop(void *context)
+{
+    return is_stopped(context);
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static void send_build(worker *w, int arm, const char *hash)
+{
+    const ridge_device_info *const info = ridge_device_get_info(w->device);
+    ridge_session_build build = {.arm = arm};
+    const void *image = NULL;
+    const char *kind = NULL;
+    char digits[RIDGE_HASH_TEXT];
+    size_t size_bytes = 0;
+
+    ridge_arm_image(w->arms[arm], &image, &size_bytes, &kind);
+    if (hash[0] == '\0' && size_bytes == 0)
+        return; /* nothing that a row could stand for */
+    if (hash[0] != '\0')
+        snprintf(build.code_hash, sizeof(build.code_hash), "%s", hash);
+    else
+        snprintf(build.code_hash, sizeof(build.code_hash), "opaque:%s",
+                 ridge_hash_text(image, size_bytes, digits));
+    snprintf(build.kernel, sizeof(build.kernel), "%s", ridge_arm_text(w->arms[arm]));
+    snprintf(build.image_kind, sizeof(build.image_kind), "%s", kind != NULL ? kind : "");
+    if (info->kind == RIDGE_DEVICE_CUDA)
+        snprintf(build.arch, sizeof(build.arch), "sm_%d", info->sm_version);
+    else
+        snprintf(build.arch, sizeof(build.arch), "cpu");
+    session_records_build(&w->records, &build);
+    if (!w->request->archive || size_bytes > SESSION_IMAGE_BYTES_MOST)
+        size_bytes = 0;
+    if (w->child->direct == NULL) /* in one process nothing is archived */
+        session_send_two(w->child, SESSION_FRAME_BUILD, &build, sizeof(build), image, size_bytes);
+}
+
+static ridge_status open_arm(worker *w, int index, const char *text,
+                             const ridge_arm_options *options, ridge_error *err)
+{
+    session_base base = {.arm = index};
+    const char *hash;
+    ridge_status status;
+
+    note(w, SESSION_CALL_OPEN, index);
+    status = ridge_arm_open(w->device, text, options, &w->arms[index], err);
+    if (status != RIDGE_OK)
+        return status;
+    session_watch(&w->watched[index], ridge_arm_kernel(w->arms[index]), w->child, index);
+    hash = ridge_arm_code_hash(w->arms[index]);
+    hash = hash != NULL ? hash : "";
+    w->arm_count = index + 1;
+    note(w, SESSION_CALL_NONE, -1);
+    ridge_arm_case(w->arms[index], &base.at);
+    snprintf(base.code_hash, sizeof(base.code_hash), "%s", hash);
+    session_send(w->child, SESSION_FRAME_BASE, &base, sizeof(base));
+    if (w->request->kind != RIDGE_SESSION_DESCRIBE)
+        send_build(w, index, hash);
+    return RIDGE_OK;
+}
+
+static ridge_status open_all(worker *w, ridge_error *err)
+{
+    const ridge_session_request *const request = w->request;
+    const bool is_comparison = request->kind == RIDGE_SESSION_COMPARE;
+    const int second = request->arms[1] != NULL ? 1 : 0;
+    ridge_status status;
+
+    note(w, SESSION_CALL_DEVICE, -1);
+    status = ridge_device_open(request->device, &w->device, err);
+    note(w, SESSION_CALL_NONE, -1);
+    if (status != RIDGE_OK)
+        return status;
+    if (request->kind != RIDGE_SESSION_DESCRIBE)
+        session_records_open(&w->records, w->child, ridge_device_get_info(w->device),
+                             request->seed);
+    status = open_arm(w, 0, request->arms[0], &request->arm_options[0], err);
+    /* A null control: the same again, loaded apart. */
+    if (status == RIDGE_OK && is_comparison)
+        status = open_arm(w, 1, request->arms[second], &request->arm_options[second], err);
+    return status;
+}
+
+/* -- cases ------------------------------------------------------------------------------------- */
+
+static ridge_status make_cases(worker *w, ridge_error *err)
+{
+    const ridge_session_request *const request = w->request;
+    const size_t count = request->case_count > 0 ? request->case_count : 1;
+    ridge_case base;
+    size_t dtype_count = 0, i;
+
+    ridge_arm_case(w->arms[0], &base);
+    if (request->seed != 0)
+        base.seed = request->seed;
+    if (request->kind == RIDGE_SESSION_CHECK &&
+        (request->case_count == 0 || request->full_matrix)) {
+        const ridge_dtype *const dtypes = ridge_arm_dtypes(w->arms[0], &dtype_count);
+
+        w->owns_matrix = true;
+        return ridge_check_matrix(&base, dtypes, dtype_count, ridge_arm_tile(w->arms[0]),
+                                  request->full_matrix, request->seed, &w->cases, &w->case_count,
+                                  err);
+    }
+    w->cases = ridge_calloc(count, sizeof(w->cases[0]));
+    if (w->cases == NULL)
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for %zu cases", count);
+    w->case_count = count;
+    for (i = 0; i < count; i++) {
+        w->cases[i] = base;
+        if (i < request->case_count) {
+            const ridge_status status = ridge_case_parse(request->case_texts[i], &w->cases[i], err);
+
+            if (status != RIDGE_OK)
+                return status;
+        }
+    }
+    return RIDGE_OK;
+}
+
+/* -- checking ---------------------------------------------------------------------------------- */
+
+typedef struct shrinking {
+    worker *w;
+    uint64_t tests;
+} shrinking;
+
+static bool still_fails(void *context, const ridge_case *at)
+{
+    const shrinking *const s = context;
+    ridge_check_options options = s->w->request->check;
+    ridge_check_result result;
+
+    session_beat(s->w->child);
+    ridge_case_text(at, s->w->child->box->case_text, RIDGE_CASE_TEXT);
+    options.tests = s->tests;
+    return !is_stopped(s->w) &&
+           ridge_check_kernel(s->w->device, &s->w->watched[0].kernel, at, &options, &result,
+                              NULL) == RIDGE_OK &&
+           result.outcome == RIDGE_OUTCOME_FAIL;
+}
+
+/* Shrinks with the test that failed alone, which keeps the fault the same and the tries short. */
+static void shrink(worker *w, const ridge_check_result *failed)
+{
+    shrinking s = {w, 0};
+    ridge_check_options options = w->request->check;
+    ridge_check_result result;
+    ridge_case at = failed->at;
+    size_t i;
+
+    for (i = 0; i < failed->test_count && s.tests == 0; i++)
+        if (failed->tests[i].outcome == RIDGE_OUTCOME_FAIL)
+            s.tests = UINT64_C(1) << failed->tests[i].test;
+    ridge_case_shrink(&at, still_fails, &s);
+    options.tests = s.tests;
+    if (!is_stopped(w) && ridge_check_kernel(w->device, &w->watched[0].kernel, &at, &options,
+                                             &result, NULL) == RIDGE_OK)
+        session_send(w->child, SESSION_FRAME_SHRUNK, &result, sizeof(result));
+}
+
+static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err)
+{
+    ridge_check_result result;
+    ridge_status status;
+
+    on_progress(w, RIDGE_PHASE_CHECK, (int)w->case_index, (int)w->case_count, NAN);
+    status =
+        ridge_check_kernel(w->device, &w->watched[0].kernel, at, &w->request->check, &result, err);
+    if (status != RIDGE_OK)
+        return status;
+    session_records_check(&w->records, &result, w->request->arms[0]);
+    session_send(w->child, SESSION_FRAME_CHECK, &result, sizeof(result));
+    if (w->request->shrink && !w->has_shrunk && result.outcome == RIDGE_OUTCOME_FAIL) {
+        w->has_shrunk = true;
+        shrink(w, &result);
+    }
+    return RIDGE_OK;
+}
+
+/* -- measuring --------------------------------------------------------------------------------- */
+
+static ridge_bench_arm bench_arm(const worker *w, int index)
+{
+    const char *const hash = ridge_arm_code_hash(w->arms[index]);
+
+    return (ridge_bench_arm){.kernel = &w->watched[index].kernel,
+                             .name = ridge_arm_text(w->arms[index]),
+                             .code_hash = hash != NULL ? hash : ""};
+}
+
+static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *err)
+{
+    const ridge_bench_sink sink = {on_slot,     on_placement,   on_floors, on_roofs,
+                                   on_progress, on_should_stop, w};
+    const ridge_bench_arm arms[2] = {bench_arm(w, 0),
+                                     w->arm_count > 1 ? bench_arm(w, 1) : (ridge_bench_arm){0}};
+    ridge_bench_options options = w->request->bench;
+    ridge_status status;
+
+    options.seed = w->request->seed;
+    if (w->has_roofs) {
+        options.roofs = &w->roofs;
+        options.measure_roofs = false;
+    }
+    session_records_arm(&w->records, 0, w->arm_count > 1 ? "self" : "candidate", arms[0].name, "");
+    if (w->arm_count > 1) {
+        ridge_comparison result;
+
+        session_records_arm(&w->records, 1, options.null_control ? "null" : "candidate",
+                            arms[1].name, "");
+        status =
+            ridge_bench_compare(w->device, &arms[0], &arms[1], at, &options, &sink, &result, err);
+        session_records_flush(&w->records);
+        if (status != RIDGE_OK)
+            return status;
+        session_records_comparison(&w->records, &result, &options);
+        session_send(w->child, SESSION_FRAME_COMPARISON, &result, sizeof(result));
+    } else {
+        ridge_measurement result;
+
+        status = ridge_bench_measure(w->device, &arms[0], at, &options, &sink, &result, err);
+        session_records_flush(&w->records);
+        if (status != RIDGE_OK)
+            return status;
+        session_records_measurement(&w->records, &result, &options);
+        session_send(w->child, SESSION_FRAME_MEASUREMENT, &result, sizeof(result));
+    }
+    return RIDGE_OK;
+}
+
+static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
+{
+    ridge_kernel_work work;
+    ridge_error ignored;
+
+    ridge_case_text(at, w->child->box->case_text, RIDGE_CASE_TEXT);
+    session_beat(w->child);
+    if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
+        work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
+    session_records_case(&w->records, w->watched[0].kernel.name, at, &work);
+    return w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, err)
+                                                   : measure_case(w, at, err);
+}
+
+/* -- the job ----------------------------------------------------------------------------------- */
+
+ridge_status session_work(void *request, session_child *child, ridge_error *err)
+{
+    worker w = {.request = request, .child = child, .progress_phase = RIDGE_PHASE_AFTER};
+    ridge_status status = open_all(&w, err);
+    int arm;
+
+    if (status == RIDGE_OK && w.request->kind != RIDGE_SESSION_DESCRIBE)
+        status = make_cases(&w, err);
+    for (; status == RIDGE_OK && w.case_index < w.case_count && !is_stopped(&w); w.case_index++)
+        status = run_case(&w, &w.cases[w.case_index], err);
+    if (w.records.session_id[0] != '\0')
+        session_records_close(&w.records);
+    if (status == RIDGE_OK && w.records.status != RIDGE_OK)
+        status = ridge_fail(err, w.records.status, "out of memory for the records");
+    session_records_release(&w.records);
+    if (w.owns_matrix)
+        ridge_cases_free(w.cases);
+    else
+        ridge_free(w.cases);
+    for (arm = w.arm_count - 1; arm >= 0; arm--) {
+        note(&w, SESSION_CALL_CLOSE, arm);
+        ridge_arm_free(w.arms[arm]);
+    }
+    note(&w, SESSION_CALL_NONE, -1);
+    ridge_device_free(w.device);
+    return status;
+}
+
+ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
+                               ridge_error *err)
+{
+    ridge_session_request copy = *request;
+    const session_plan plan = {.job = session_work,
+                               .context = &copy,
+                               .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
+                               .arm_names = {request->arms[0], request->arms[1] != NULL
+                                                                   ? request->arms[1]
+                                                                   : request->arms[0]}};
+
+    if (request->arms[0] == NULL)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no kernel given");
+    if (request->in_process) {
+        static const ridge_session_sink none;
+        session_box *const box = ridge_calloc(1, sizeof(*box));
+        session_child child = {sink != NULL ? sink : &none, -1, 0, box};
+        ridge_status status;
+
+        if (box == NULL)
+            return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for a session");
+        status = session_work(&copy, &child, err);
+        ridge_free(box);
+        return status;
+    }
+    return session_supervise(&plan, sink, err);
+}
