@@ -72,6 +72,8 @@ ridge_status ridge_device_make_current(ridge_device *device, ridge_error *err);
 ridge_status ridge_device_synchronize(ridge_device *device, ridge_error *err);
 /* Sets the persisting-L2 limit to 0 and resets persisting lines; false: it is not 0 now. */
 bool ridge_device_reset_persisting_l2(ridge_device *device);
+/* That limit as it is now, in bytes; 0 where there is none. */
+size_t ridge_device_persisting_l2_limit(ridge_device *device);
 /* Other processes computing on the device; -1: not known. */
 int ridge_device_other_processes(ridge_device *device);
 

@@ -125,6 +125,7 @@ typedef struct bench_arm_state {
     bench_series skews;              /* of slots: mean over median */
     bench_series set_skews;          /* of placements: the same of the least times of each set */
     double set_least_ns[BENCH_SETS]; /* in the placement at hand; NAN: not launched on */
+    int set_launches[BENCH_SETS];
     double least_ns, prepare_ns;
     int slots, launches;
     char path[240];
@@ -227,7 +228,10 @@ ridge_status bench_set_fill(bench_run *run, int set, uint64_t seed, ridge_error 
 ridge_status bench_set_poison(bench_run *run, int arm, int set, ridge_error *err);
 /* Undoes what launches did to INOUT buffers of every set. */
 ridge_status bench_sets_restore(bench_run *run, ridge_error *err);
+/* The message of a failure names the arm. */
 ridge_status bench_launch(bench_run *run, int arm, int set, ridge_error *err);
+/* Waits for the stream; a failure is the arm's. */
+ridge_status bench_wait(bench_run *run, int arm, ridge_error *err);
 /* The least address of a slab's memory. */
 void *bench_slab_memory(const bench_run *run, int set, int slab);
 
@@ -276,8 +280,8 @@ ridge_status bench_sustained(bench_run *run, ridge_interval *out, ridge_error *e
 ridge_status bench_floors(bench_run *run, ridge_error *err);
 
 /* summary.c */
-/* Launch-bound: a launch takes less than three empty ones. */
-bool bench_is_launch_bound(const bench_run *run, int arm);
+/* Less than three times what an empty kernel takes in the run's mode. */
+bool bench_is_launch_bound(const bench_run *run, double time_ns);
 /* The time that decides. */
 double bench_arm_time_ns(const bench_run *run, int arm);
 /* Least time by roofs: bytes where the case is cold, operations; NAN unknown. */

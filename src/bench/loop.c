@@ -11,7 +11,7 @@
 
 static const double EVENT_LEAST_NS = 20e3; /* shorter launches are amortised */
 static const double SLOT_NS = 1e6, SLOT_MOST_NS = 20e6, GRAPH_NS = 200e3;
-enum { SLOT_LAUNCHES = 8, GRAPHS_LEAST = 5, NODES_MOST = 1024, BATCH_MOST = 100000 };
+enum { SLOT_LAUNCHES = 8, GRAPHS_LEAST = 5, NODES_MOST = 512, BATCH_MOST = 100000 };
 enum { TREND_SLOTS = 8, ESTIMATE_LAUNCHES = 3 };
 
 const char *ridge_phase_name(ridge_phase phase)
@@ -60,6 +60,14 @@ ridge_status bench_arm_failed(const bench_run *run, int arm, const char *what, r
     return ridge_fail(err, status, "%s: %s failed: %s", title, what, cause->text);
 }
 
+ridge_status bench_wait(bench_run *run, int arm, ridge_error *err)
+{
+    ridge_error cause = {0};
+    const ridge_status status = ridge_stream_synchronize(run->stream, &cause);
+
+    return status == RIDGE_OK ? status : bench_arm_failed(run, arm, "run", status, &cause, err);
+}
+
 /* -- life of a run ----------------------------------------------------------------------------- */
 
 static int within(int value, int fallback, int least, int most)
@@ -86,7 +94,7 @@ ridge_status bench_run_open(bench_run *run, ridge_device *device, const ridge_be
                             const ridge_bench_options *options, const ridge_bench_sink *sink,
                             ridge_error *err)
 {
-    static const ridge_bench_sink NO_SINK = {NULL};
+    static const ridge_bench_sink NO_SINK = {.context = NULL};
     const ridge_bench_arm *const arms[BENCH_ARMS] = {a, b};
     ridge_status status;
     int i, k;
@@ -183,28 +191,26 @@ static ridge_status touch(bench_run *run, ridge_error *err)
     ridge_status status = RIDGE_OK;
     int arm, set;
 
-    for (arm = 0; arm < run->arm_count; arm++) {
-        ridge_error cause = {0};
-
+    for (arm = 0; arm < run->arm_count && status == RIDGE_OK; arm++) {
         for (set = 0; set < sets && status == RIDGE_OK; set++)
-            status = bench_launch(run, arm, set, &cause);
+            status = bench_launch(run, arm, set, err);
         if (status == RIDGE_OK)
-            status = ridge_stream_synchronize(run->stream, &cause);
-        if (status != RIDGE_OK)
-            return bench_arm_failed(run, arm, "launch", status, &cause, err);
+            status = bench_wait(run, arm, err);
     }
-    return RIDGE_OK;
+    return status;
 }
 
-static ridge_status estimate(bench_run *run, ridge_error *err)
+/* What waits for the device in launch() would wait for the gate: it is timed without one. */
+static ridge_status estimate(bench_run *run, bool can_capture, ridge_error *err)
 {
-    ridge_status status = touch(run, err);
+    const ridge_mode mode = run->is_gpu && !can_capture ? RIDGE_MODE_BATCH : RIDGE_MODE_EVENT;
+    ridge_status status = RIDGE_OK;
     int arm;
 
     for (arm = 0; arm < run->arm_count && status == RIDGE_OK; arm++) {
         ridge_slot slot = {0};
 
-        status = bench_slot_time(run, arm, RIDGE_MODE_EVENT, ESTIMATE_LAUNCHES, 0, &slot, err);
+        status = bench_slot_time(run, arm, mode, ESTIMATE_LAUNCHES, 0, &slot, err);
         run->arms[arm].time_ns = fmax(slot.median_ns, 1);
     }
     return status;
@@ -217,6 +223,12 @@ static int round_up(double count, int multiple, double most)
     return (int)(rounded <= most ? rounded : count);
 }
 
+/* Of a single launch in a graph: without what events add. */
+static double queued_time_ns(const bench_run *run, double single_ns)
+{
+    return run->is_gpu ? single_ns - run->floors.kernel_ns + run->floors.graph_ns : single_ns;
+}
+
 /* Mode and launches of a slot: about 1 ms, at most 20 ms, whole rounds of the sets if they fit. */
 static void choose_slots(bench_run *run, bool can_capture)
 {
@@ -224,8 +236,7 @@ static void choose_slots(bench_run *run, bool can_capture)
                                                : run->arms[0].time_ns;
     const double most_ns = run->arm_count > 1 ? fmax(run->arms[0].time_ns, run->arms[1].time_ns)
                                               : run->arms[0].time_ns;
-    const double floor_ns = run->is_gpu ? run->floors.kernel_ns - run->floors.graph_ns : 0;
-    const double queued_ns = fmax(least_ns - floor_ns, 500); /* without what events add */
+    const double queued_ns = fmax(queued_time_ns(run, least_ns), 500);
     double most = floor(SLOT_MOST_NS / most_ns);
 
     run->mode = run->options.mode;
@@ -236,7 +247,7 @@ static void choose_slots(bench_run *run, bool can_capture)
     if (run->mode == RIDGE_MODE_GRAPH && !can_capture)
         run->mode = RIDGE_MODE_BATCH;
     if (run->is_gpu && run->mode == RIDGE_MODE_EVENT && !can_capture)
-        run->mode = RIDGE_MODE_BATCH; /* what waits for the device would wait for the gate */
+        run->mode = RIDGE_MODE_BATCH;
     most = most < 1 ? 1 : most > BATCH_MOST ? BATCH_MOST : most;
     if (run->mode == RIDGE_MODE_GRAPH) {
         run->graph_launches =
@@ -305,6 +316,7 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
 {
     ridge_status status;
     bool can_capture = true;
+    double baseline_ns;
     int arm;
 
     bench_progress(run, RIDGE_PHASE_PREPARE, 0, 0);
@@ -333,15 +345,22 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
     run->deadline_s = bench_now_s() + run->options.budget_s;
     if (status == RIDGE_OK)
         status = bench_placement_renew(run, err);
+    if (status == RIDGE_OK)
+        status = touch(run, err);
     for (arm = 0; arm < run->arm_count && status == RIDGE_OK && run->is_gpu; arm++)
         can_capture = bench_path_of(run, arm) && can_capture;
     if (status == RIDGE_OK)
-        status = estimate(run, err);
+        status = estimate(run, can_capture, err);
     if (status != RIDGE_OK)
         return status;
     choose_slots(run, can_capture);
+    baseline_ns = run->arms[0].time_ns;
     if (run->options.delta <= 0)
-        run->options.delta = run->arms[0].time_ns < 3 * run->floors.kernel_ns ? 0.02 : 0.01;
+        run->options.delta = bench_is_launch_bound(run, run->mode == RIDGE_MODE_GRAPH
+                                                            ? queued_time_ns(run, baseline_ns)
+                                                            : baseline_ns)
+                                 ? 0.02
+                                 : 0.01;
     status = bench_graphs_capture(run, err);
     return status == RIDGE_OK ? warm_up(run, err) : status;
 }

@@ -15,8 +15,8 @@ typedef struct roof_probe {
 
 /* One thread of a CPU is no roof for arithmetic: a chain of additions waits for itself. */
 static const roof_probe PROBES[] = {
-    {"probe:copy", "bytes=268435456", "bytes=16777216", RIDGE_PEAK_NONE},
-    {"probe:read", "bytes=268435456", "bytes=16777216", RIDGE_PEAK_NONE},
+    {"probe:copy", "bytes=268435456", "bytes=4194304", RIDGE_PEAK_NONE},
+    {"probe:read", "bytes=268435456", "bytes=4194304", RIDGE_PEAK_NONE},
     {"probe:fma", "iterations=4096,blocks=2112", NULL, RIDGE_PEAK_FP32},
     {"probe:mma", "iterations=4096,blocks=264", NULL, RIDGE_PEAK_TENSOR_BF16},
 };

@@ -163,7 +163,6 @@ ridge_status bench_sample_after(bench_run *run, const bench_sample *sample, ridg
 ridge_status bench_sample_scrambled(bench_run *run, int arm, int after, ridge_error *err)
 {
     bench_sample sample = {.arm = arm, .is_scrambled = true, .times = 1};
-    ridge_error cause = {0};
     ridge_status status;
 
     if (run->shelf.places < 1)
@@ -181,12 +180,10 @@ ridge_status bench_sample_scrambled(bench_run *run, int arm, int after, ridge_er
         status = ridge_device_scrub_shared(run->device, run->stream, err);
     if (status != RIDGE_OK)
         return status;
-    status = bench_launch(run, arm, sample.set, &cause);
+    status = bench_launch(run, arm, sample.set, err);
     if (status == RIDGE_OK)
-        status = ridge_stream_synchronize(run->stream, &cause);
-    if (status != RIDGE_OK)
-        return bench_arm_failed(run, arm, "launch", status, &cause, err);
-    return keep(run, &sample, 0, err);
+        status = bench_wait(run, arm, err);
+    return status != RIDGE_OK ? status : keep(run, &sample, 0, err);
 }
 
 ridge_status bench_outputs_hash(bench_run *run, int arm, int set, uint64_t *out, ridge_error *err)

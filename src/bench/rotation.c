@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "bench_internal.h"
 
-enum { PAD_STEPS = 256, PAD_BYTES = 256, GAP_STEPS = 32 };
+enum { PAD_STEPS = 256, PAD_BYTES = 256, GAP_STEPS = 32, SETS_DISTINCT = 4 };
 static const size_t GAP_BYTES_GPU = (size_t)2 << 20, GAP_BYTES_CPU = 4096;
 
 int bench_rotation_sets(double footprint_bytes, double l2_bytes, size_t set_bytes,
@@ -42,9 +42,14 @@ static uint64_t seed_of(uint64_t seed, const bench_slab *slab)
     return bench_chance_next(&chance);
 }
 
+static void *address_in(const bench_run *run, const bench_placement *placement, int set, int slab)
+{
+    return placement->addresses[(size_t)set * (size_t)run->buffers.slab_count + (size_t)slab];
+}
+
 static void *address_of(const bench_run *run, int set, int slab)
 {
-    return run->placement.addresses[(size_t)set * (size_t)run->buffers.slab_count + (size_t)slab];
+    return address_in(run, &run->placement, set, slab);
 }
 
 static void *least_address(const bench_slab *slab, void *data)
@@ -119,6 +124,45 @@ ridge_status bench_set_fill(bench_run *run, int set, uint64_t seed, ridge_error 
     return status;
 }
 
+/* What set from of another placement holds. */
+static ridge_status copy_set(bench_run *run, bench_placement *to, int set,
+                             const bench_placement *from, int from_set, ridge_error *err)
+{
+    ridge_status status = RIDGE_OK;
+    int i;
+
+    to->seeds[set] = from->seeds[from_set];
+    for (i = 0; i < run->buffers.slab_count && status == RIDGE_OK; i++) {
+        const bench_slab *const slab = &run->buffers.slabs[i];
+
+        if (slab->role == RIDGE_ROLE_IN || slab->role == RIDGE_ROLE_INOUT)
+            status = ridge_device_copy(
+                run->device, run->stream, least_address(slab, address_in(run, to, set, i)),
+                least_address(slab, address_in(run, from, from_set, i)), slab->span_bytes, err);
+    }
+    return status;
+}
+
+/* Contents of a new placement. Where they are made by the host, which is slow, they are taken from
+ * the placement before, and at first only some sets differ. */
+static ridge_status fill_sets(bench_run *run, const bench_placement *before, ridge_error *err)
+{
+    const bool is_slow = !run->is_gpu || run->arms[0].kernel->fill != NULL ||
+                         (run->arm_count > 1 && run->arms[1].kernel->fill != NULL);
+    ridge_status status = RIDGE_OK;
+    int set;
+
+    for (set = 0; set < run->rotation && status == RIDGE_OK; set++) {
+        if (is_slow && before->arena != NULL)
+            status = copy_set(run, &run->placement, set, before, set, err);
+        else if (is_slow && set >= SETS_DISTINCT)
+            status = copy_set(run, &run->placement, set, &run->placement, set % SETS_DISTINCT, err);
+        else
+            status = bench_set_fill(run, set, bench_chance_next(&run->chance), err);
+    }
+    return status == RIDGE_OK ? ridge_stream_synchronize(run->stream, err) : status;
+}
+
 ridge_status bench_sets_restore(bench_run *run, ridge_error *err)
 {
     ridge_status status = RIDGE_OK;
@@ -166,9 +210,13 @@ ridge_status bench_launch(bench_run *run, int arm, int set, ridge_error *err)
 {
     const ridge_kernel *const kernel = run->arms[arm].kernel;
     const ridge_view view = view_of(run, arm, set);
+    ridge_error cause;
+    ridge_status status;
 
-    return kernel->launch(kernel, &run->at, &view, run->placement.states[arm][set],
-                          ridge_stream_native(run->stream), err);
+    cause.text[0] = '\0';
+    status = kernel->launch(kernel, &run->at, &view, run->placement.states[arm][set],
+                            ridge_stream_native(run->stream), &cause);
+    return status == RIDGE_OK ? status : bench_arm_failed(run, arm, "launch", status, &cause, err);
 }
 
 /* -- placements -------------------------------------------------------------------------------- */
@@ -272,10 +320,10 @@ static ridge_status prepare(bench_run *run, int arm, ridge_error *err)
 ridge_status bench_placement_renew(bench_run *run, ridge_error *err)
 {
     const size_t step = run->is_gpu ? GAP_BYTES_GPU : GAP_BYTES_CPU;
-    bench_placement next = {0};
+    bench_placement next = {0}, before;
     ridge_status status;
     void *gap = NULL;
-    int set, i;
+    int i;
 
     /* A gap that does not fit is none. */
     (void)ridge_device_alloc(
@@ -292,11 +340,11 @@ ridge_status bench_placement_renew(bench_run *run, ridge_error *err)
         bench_placement_release(run, &next);
         return status;
     }
-    bench_placement_release(run, &run->placement);
+    before = run->placement;
     run->placement = next;
     lay_sets(run, &run->placement);
-    for (set = 0; set < run->rotation && status == RIDGE_OK; set++)
-        status = bench_set_fill(run, set, bench_chance_next(&run->chance), err);
+    status = fill_sets(run, &before, err);
+    bench_placement_release(run, &before);
     for (i = 0; i < run->arm_count && status == RIDGE_OK; i++)
         status = prepare(run, i, err);
     if (status == RIDGE_OK)

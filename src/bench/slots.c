@@ -11,8 +11,9 @@
 #include "base/memory.h"
 #include "bench_internal.h"
 
-/* One event behind each launch and one before all: 2 x 255 entries of a queue of about 1,000. */
-enum { CHUNK = BENCH_EVENTS - 1 };
+/* What waits behind one gate: a stream's queue takes about 1,000 entries, and a launch that does not
+ * fit waits for the gate, which waits for it. Each launch has an event behind it. */
+enum { CHUNK = BENCH_EVENTS - 1, NODES_QUEUED = 500 };
 
 /* -- graphs ------------------------------------------------------------------------------------ */
 
@@ -47,13 +48,8 @@ ridge_status bench_graphs_capture(bench_run *run, ridge_error *err)
     int arm;
 
     for (arm = 0; arm < run->arm_count && run->mode == RIDGE_MODE_GRAPH && status == RIDGE_OK;
-         arm++) {
-        ridge_error cause = {0};
-
-        status = capture(run, arm, run->graph_launches, false, &run->placement.graphs[arm], &cause);
-        if (status != RIDGE_OK)
-            bench_arm_failed(run, arm, "capture into a graph", status, &cause, err);
-    }
+         arm++)
+        status = capture(run, arm, run->graph_launches, false, &run->placement.graphs[arm], err);
     return status;
 }
 
@@ -123,7 +119,6 @@ static ridge_status run_chunk(bench_run *run, int arm, ridge_mode mode, int coun
 {
     const bool is_gated = run->is_gpu && mode != RIDGE_MODE_BATCH;
     ridge_status status = RIDGE_OK, waited;
-    ridge_error cause = {0};
     int i;
 
     if (is_gated)
@@ -133,20 +128,16 @@ static ridge_status run_chunk(bench_run *run, int arm, ridge_mode mode, int coun
     if (status == RIDGE_OK)
         status = ridge_event_record(run->events[0], run->stream, err);
     for (i = 0; i < count && status == RIDGE_OK; i++) {
-        status = issue(run, arm, mode, launches, set, &cause);
-        if (status != RIDGE_OK)
-            bench_arm_failed(run, arm, "launch", status, &cause, err);
-        else
+        status = issue(run, arm, mode, launches, set, err);
+        if (status == RIDGE_OK)
             status = ridge_event_record(run->events[i + 1], run->stream, err);
     }
     if (status == RIDGE_OK && run->is_gpu && (clock_bits & 2) != 0)
         status = ridge_device_clock_end(run->device, run->stream, err);
     if (is_gated)
         ridge_device_gate_open(run->device);
-    waited = ridge_stream_synchronize(run->stream, status == RIDGE_OK ? &cause : NULL);
-    if (status == RIDGE_OK && waited != RIDGE_OK)
-        status = bench_arm_failed(run, arm, "run", waited, &cause, err);
-    return status;
+    waited = bench_wait(run, arm, status == RIDGE_OK ? err : NULL);
+    return status == RIDGE_OK ? waited : status;
 }
 
 static ridge_status keep_samples(bench_run *run, ridge_slot *slot, ridge_error *err)
@@ -176,13 +167,15 @@ ridge_status bench_slot_time(bench_run *run, int arm, ridge_mode mode, int launc
                           : mode == RIDGE_MODE_GRAPH ? run->graph_launches
                                                      : 1;
     const int intervals = mode == RIDGE_MODE_BATCH ? 1 : launches;
+    const int graphs = NODES_QUEUED > per_event ? NODES_QUEUED / per_event : 1;
+    const int chunk = mode == RIDGE_MODE_GRAPH && graphs < CHUNK ? graphs : CHUNK;
     const bench_series *const times = &run->times;
     ridge_status status = RIDGE_OK;
     int set = start, done;
 
     run->times.count = 0;
-    for (done = 0; done < intervals && status == RIDGE_OK; done += CHUNK) {
-        const int count = intervals - done < CHUNK ? intervals - done : CHUNK;
+    for (done = 0; done < intervals && status == RIDGE_OK; done += chunk) {
+        const int count = intervals - done < chunk ? intervals - done : chunk;
         const unsigned clock_bits = (done == 0) | (unsigned)(done + count == intervals) << 1;
 
         status = run_chunk(run, arm, mode, count, per_event, &set, clock_bits, err);

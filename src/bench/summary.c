@@ -12,9 +12,10 @@ double bench_arm_time_ns(const bench_run *run, int arm)
     return bench_series_median(&run->arms[arm].medians);
 }
 
-bool bench_is_launch_bound(const bench_run *run, int arm)
+bool bench_is_launch_bound(const bench_run *run, double time_ns)
 {
-    return bench_arm_time_ns(run, arm) < 3 * run->floors.kernel_ns;
+    return time_ns <
+           3 * (run->mode == RIDGE_MODE_GRAPH ? run->floors.graph_ns : run->floors.kernel_ns);
 }
 
 /* The larger of what is known; NAN: nothing is. */
@@ -84,7 +85,7 @@ void bench_arm_sum_up(const bench_run *run, int arm, ridge_arm_summary *out)
         .roof_frac = measured_ns / time_ns,
         .nominal_frac = nominal_ns / time_ns,
         .bound_ns = isnan(measured_ns) ? nominal_ns : measured_ns,
-        .is_launch_bound = bench_is_launch_bound(run, arm)};
+        .is_launch_bound = bench_is_launch_bound(run, time_ns)};
     snprintf(out->name, sizeof(out->name), "%s", state->given->name);
     snprintf(out->code_hash, sizeof(out->code_hash), "%s", state->given->code_hash);
 }

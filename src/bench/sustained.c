@@ -39,7 +39,9 @@ static ridge_status run_slot(bench_run *run, int arm, double *ns, ridge_error *e
 {
     const lengths length = lengths_of(run);
     const double each_ns = run->arms[arm].time_ns;
-    const int chunk = (int)fmax(1, fmin(CHUNK_MOST, ceil(2e6 / each_ns)));
+    ridge_graph *const graph = run->mode == RIDGE_MODE_GRAPH ? run->placement.graphs[arm] : NULL;
+    const int chunk =
+        graph != NULL ? run->graph_launches : (int)fmax(1, fmin(CHUNK_MOST, ceil(2e6 / each_ns)));
     const double begin_s = bench_now_s();
     ridge_event *ring[3] = {run->events[1], run->events[2], run->events[3]};
     ridge_event *const first = run->events[0];
@@ -49,8 +51,6 @@ static ridge_status run_slot(bench_run *run, int arm, double *ns, ridge_error *e
     bool counts = false;
 
     for (chunks = 0; status == RIDGE_OK && elapsed_s < length.slot_s; chunks++) {
-        ridge_error cause = {0};
-
         if (chunks >= 2)
             status = ridge_event_synchronize(ring[(chunks - 2) % 3], err);
         elapsed_s = bench_now_s() - begin_s;
@@ -58,18 +58,18 @@ static ridge_status run_slot(bench_run *run, int arm, double *ns, ridge_error *e
             status = ridge_event_record(first, run->stream, err);
             counts = true;
         }
-        for (i = 0; i < chunk && status == RIDGE_OK; i++) {
-            status = bench_launch(run, arm, set, &cause);
+        if (graph != NULL && status == RIDGE_OK)
+            status = ridge_graph_launch(graph, run->stream, err);
+        for (i = 0; i < chunk && graph == NULL && status == RIDGE_OK; i++) {
+            status = bench_launch(run, arm, set, err);
             set = set + 1 == run->rotation ? 0 : set + 1;
-            if (status != RIDGE_OK)
-                return bench_arm_failed(run, arm, "launch", status, &cause, err);
         }
         launches += counts ? chunk : 0;
         if (status == RIDGE_OK)
             status = ridge_event_record(ring[chunks % 3], run->stream, err);
     }
     if (status == RIDGE_OK)
-        status = ridge_stream_synchronize(run->stream, err);
+        status = bench_wait(run, arm, err);
     if (status == RIDGE_OK)
         status = ridge_event_elapsed_ns(first, ring[(chunks - 1) % 3], ns, err);
     if (status == RIDGE_OK)

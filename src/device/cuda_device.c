@@ -89,6 +89,17 @@ static bool reset_persisting_l2(ridge_device *base)
            driver->cuCtxGetLimit(&limit, CU_LIMIT_PERSISTING) == CU_SUCCESS && limit == 0;
 }
 
+static size_t persisting_l2_limit(ridge_device *base)
+{
+    cuda_device *const device = cuda_of(base);
+    size_t limit = 0;
+
+    if (base->info.persisting_l2_bytes == 0 || cuda_enter(device, NULL) != RIDGE_OK ||
+        device->driver.cuCtxGetLimit(&limit, CU_LIMIT_PERSISTING) != CU_SUCCESS)
+        return 0;
+    return limit;
+}
+
 static int other_processes(ridge_device *base)
 {
     const cuda_device *const device = cuda_of(base);
@@ -194,6 +205,7 @@ static const struct device_ops operations = {
     .make_current = make_current,
     .synchronize = synchronize,
     .reset_persisting_l2 = reset_persisting_l2,
+    .persisting_l2_limit = persisting_l2_limit,
     .other_processes = other_processes,
     .read_clocks = read_clocks,
     .alloc = cuda_alloc,

@@ -78,6 +78,11 @@ bool ridge_device_reset_persisting_l2(ridge_device *device)
     return device->ops->reset_persisting_l2 == NULL || device->ops->reset_persisting_l2(device);
 }
 
+size_t ridge_device_persisting_l2_limit(ridge_device *device)
+{
+    return device->ops->persisting_l2_limit != NULL ? device->ops->persisting_l2_limit(device) : 0;
+}
+
 int ridge_device_other_processes(ridge_device *device)
 {
     return device->ops->other_processes != NULL ? device->ops->other_processes(device) : -1;

@@ -53,6 +53,7 @@ struct device_ops {
     ridge_status (*make_current)(ridge_device *device, ridge_error *err);
     ridge_status (*synchronize)(ridge_device *device, ridge_error *err);
     bool (*reset_persisting_l2)(ridge_device *device);
+    size_t (*persisting_l2_limit)(ridge_device *device);
     int (*other_processes)(ridge_device *device);
     void (*read_clocks)(ridge_device *device, ridge_clock_reading *out); /* out is all unknown */
 

@@ -114,6 +114,7 @@ static void says_what_it_is(void **state)
     assert_true(fabs(clocks.power_w - 123.456) < 1e-9);
     assert_int_equal(clocks.reasons, RIDGE_CLOCK_POWER_CAP | RIDGE_CLOCK_LOCKED);
     assert_true(ridge_device_reset_persisting_l2(device));
+    assert_true(ridge_device_persisting_l2_limit(device) == 0);
     ridge_device_free(device);
     nothing_left(cuda);
     nothing_left(nvml_control);
