@@ -248,12 +248,21 @@ def _difference(first: List[Host], second: List[Host]) -> str:
     if len(first) != len(second):
         return f"the number of outputs ({len(first)}, {len(second)})"
     for index, (a, b) in enumerate(zip(first, second)):
+        if a.shape != b.shape:
+            return f"the shape of output {index}"
         left, right = a.bytes(), b.bytes()
         if left != right:
             size = max(1, len(left) // max(1, a.count))
-            at = next((i for i, (x, y) in enumerate(zip(left, right)) if x != y), 0)
-            return f"output {index}, element {at // size},"
+            return f"output {index}, element {_first_difference(left, right) // size},"
     return ""
+
+
+def _first_difference(left: bytes, right: bytes) -> int:
+    """Index of the first byte that differs, in blocks first."""
+    low, block = 0, 1 << 16
+    while left[low:low + block] == right[low:low + block]:
+        low += block
+    return low + next(i for i, (x, y) in enumerate(zip(left[low:], right[low:])) if x != y)
 
 
 def _longest_axis(arguments: Arguments) -> int:

@@ -76,9 +76,7 @@ class Comparison(Result):
         if self.ratio is None:
             return f"{self.verdict}: {self.invalid_cause or 'nothing was measured'}{self._tail()}"
         width = max(len(arm["name"]) for arm in self.arms)
-        effect = 100 * abs(self.ratio - 1)
-        word = "faster" if self.ratio < 1 else "slower"
-        lines = [f"{self.verdict}: B is {effect:.2g} % {word} "
+        lines = [f"{self.verdict}: B is {_text.effect(self.ratio)} "
                  f"(delta {_text.percent(math.expm1(run['delta']))}, "
                  f"detectable here {_text.percent(self.detectable)})"]
         if self.invalid_cause:
@@ -95,13 +93,15 @@ class Comparison(Result):
 
 
 class Measurement(Result):
-    """One callable. ``median_ns``: median of the slots, a launch; ``spread``: range over median of
-    placements, the fraction by which another process may differ; ``arm``: everything else."""
+    """One callable. ``time_ns``: of a launch, median of the slots, amortised over a graph or batch
+    where launches are short (``mode``); ``median_ns``: of single launches; ``spread``: range over
+    median of placements, the fraction by which another process may differ; ``arm``: the rest."""
 
     def __init__(self, raw: Dict[str, Any]) -> None:
         super().__init__(raw)
         self.arm: Dict[str, Any] = raw["run"]["arm"]
         self.median_ns: float = self.arm["median_ns"]
+        self.time_ns: Optional[float] = _text.deciding_ns(self.arm)
         self.spread: Optional[float] = raw["run"]["spread_frac"]
         self.path: str = raw["run"]["path"] or ""
 
@@ -223,7 +223,7 @@ def _gate(handle: Handle, functions: List[Function], arguments: Arguments,
 def _refused(device: Dict[str, Any], names: Sequence[str], delta: float,
              cause: str) -> Comparison:
     """INVALID before anything was timed."""
-    keys = ("median_ns", "p10_ns", "p90_ns", "bytes_per_s", "flop_per_s", "roof_frac")
+    keys = ("median_ns", "p10_ns", "p90_ns", "amortized_ns", "bytes_per_s", "flop_per_s")
     arms = [dict.fromkeys(keys) for _ in names]
     for arm, name in zip(arms, names):
         arm["name"] = name  # type: ignore[assignment]

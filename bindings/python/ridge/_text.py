@@ -29,7 +29,15 @@ def arithmetic(rate: Optional[float]) -> str:
 
 
 def percent(frac: Optional[float]) -> str:
-    return "n/a" if frac is None else f"{100 * frac:.2g} %"
+    return "n/a" if frac is None else f"{100 * frac:.2g} %" if frac < 1 else f"{100 * frac:.0f} %"
+
+
+def effect(ratio: float) -> str:
+    """"4.1 % faster", "3.2x slower"."""
+    word = "faster" if ratio < 1 else "slower"
+    if 0.5 < ratio < 2:
+        return f"{100 * abs(ratio - 1):.2g} % {word}"
+    return f"{max(ratio, 1 / ratio):.3g}x {word}"
 
 
 def where(result: Dict[str, Any]) -> str:
@@ -41,8 +49,15 @@ def where(result: Dict[str, Any]) -> str:
     return f"{line}   {device['name']}"
 
 
+def deciding_ns(arm: Dict[str, Any]) -> Optional[float]:
+    """The time that decides: of a launch among many where launches are amortised."""
+    amortized: Optional[float] = arm["amortized_ns"]
+    single: Optional[float] = arm["median_ns"]
+    return single if amortized is None else amortized
+
+
 def arm_line(letter: str, arm: Dict[str, Any], width: int) -> str:
-    line = f"  {letter}  {arm['name']:<{width}}  {time(arm['median_ns']):>10}"
+    line = f"  {letter}  {arm['name']:<{width}}  {time(deciding_ns(arm)):>10}"
     if arm["bytes_per_s"]:
         line += f"  {bandwidth(arm['bytes_per_s']):>10}"
     if arm["flop_per_s"]:
@@ -53,6 +68,8 @@ def arm_line(letter: str, arm: Dict[str, Any], width: int) -> str:
         line += f"  {100 * arm['nominal_frac']:.0f} % of the nominal roof"
     if arm["is_launch_bound"]:
         line += "  launch-bound"
+    if arm["amortized_ns"] is not None and arm["median_ns"] != arm["amortized_ns"]:
+        line += f"  ({time(arm['median_ns'])} alone)"
     return line
 
 
