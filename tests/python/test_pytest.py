@@ -39,7 +39,8 @@ class Fixture(unittest.TestCase):
             return subprocess.run(
                 [sys.executable, "-m", "pytest", "-q", "-p", "ridge.pytest_plugin", "-p",
                  "no:cacheprovider", "--ridge-budget=1", *options, "test_it.py"], cwd=folder,
-                capture_output=True, text=True, check=False, env=dict(os.environ, PYTHONPATH=path))
+                capture_output=True, text=True, check=False,
+                env=dict(os.environ, PYTHONPATH=path, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1"))
 
     def test_rows(self):
         for us, options, status, words in (
