@@ -197,13 +197,15 @@ typedef struct ridge_check_result {
     double duration_s;
 } ridge_check_result;
 
-/* tests: bits 1 << ridge_test; 0: all. without: guards switched off, for tests of the harness. */
+/* tests: bits 1 << ridge_test; 0: all, but FENCE, whose fault ends the process, is skipped unless
+ * its bit is set. without: guards switched off, for tests of the harness. */
 typedef struct ridge_check_options {
     uint64_t tests, without;
     int repeats;             /* 0: 20 */
     uint64_t memory_bytes;   /* most device memory to take; 0: three quarters of what is free */
     int64_t verify_elements; /* larger outputs are verified on sampled rows; 0: 2^24 */
     const int64_t *tile;     /* of the kernel, RIDGE_BUFFER_DIMS entries; NULL: unknown */
+    bool must_take;          /* a refusal is a failure: the plain case */
 } ridge_check_options;
 
 /* A wrong result is RIDGE_OK with an outcome; a status other than that means that the check itself

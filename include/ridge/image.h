@@ -99,6 +99,8 @@ typedef struct ridge_ptx_kernel {
     int required_cluster[3], max_cluster;    /* .reqnctapercluster, .maxclusterrank */
     bool needs_cluster;                      /* .explicitcluster */
     int parameter_bytes;
+    const ridge_kernel_parameter *parameters; /* borrowed; none of a kernel with more than 256 */
+    size_t parameter_count;
 } ridge_ptx_kernel;
 
 /* What is in an entry: of a cubin the cubin, of PTX the text (not NUL-terminated) and its kernels;

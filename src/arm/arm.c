@@ -7,6 +7,8 @@
 #include "arm/arm_internal.h"
 #include "base/file.h"
 
+enum { LARGEST_IMAGE_BYTES = 1 << 30 };
+
 /* -- names ------------------------------------------------------------------------------------- */
 
 static ridge_status unknown_form(const char *text, ridge_error *err)
@@ -116,10 +118,12 @@ ridge_status arm_read_file(const char *path, void **out, size_t *size_bytes, rid
     *size_bytes = 0;
     if (status != RIDGE_OK)
         return status;
-    *out = ridge_calloc(file.bytes.size + 1, 1);
-    if (*out == NULL) {
+    status = ridge_file_unpack(&file, path, LARGEST_IMAGE_BYTES, err);
+    if (status == RIDGE_OK)
+        *out = ridge_calloc(file.bytes.size + 1, 1);
+    if (status == RIDGE_OK && *out == NULL)
         status = arm_out_of_memory(err);
-    } else if (file.bytes.size > 0) {
+    if (status == RIDGE_OK && file.bytes.size > 0) {
         memcpy(*out, file.bytes.data, file.bytes.size);
         *size_bytes = file.bytes.size;
     }
@@ -206,12 +210,15 @@ static ridge_status open_family(ridge_arm *arm, const ridge_arm_options *options
     for (size_t i = 0; i < family->variant_count; i++) {
         const size_t used = strlen(names);
 
-        if (arm->kernel == NULL &&
-            (arm->name.item[0] == '\0' || strcmp(variant_name(family, i), arm->name.item) == 0))
+        if (arm->kernel == NULL && strcmp(variant_name(family, i), arm->name.item) == 0)
             arm->kernel = family->variants[i];
         snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "",
                  variant_name(family, i));
     }
+    if (arm->name.item[0] == '\0' && family->variant_count > 0)
+        status = arm_choose_variant(arm, family, err);
+    if (status != RIDGE_OK)
+        return status;
     if (arm->kernel == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "family %s has no variant '%.60s', there are: %s", family->name,

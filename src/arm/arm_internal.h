@@ -242,10 +242,10 @@ ridge_status arm_manifest_try(const arm_manifest *manifest, const ridge_case *at
 
 /* -- the image of a manifest (manifest_image.c) ------------------------------------------------ */
 
-/* Compares the parameters of a manifest with those of the entry in an image: count, offset and
- * size of each; of PTX the sum. Entries of other names are listed when it is not there. */
+/* Compares the parameters of a manifest with those of the entry in an image: count, offset and size
+ * of each. sm: of the GPU that is to run it, 90; 0: none. RIDGE_ERR_ARCH when it cannot. Entries of other names are listed when it is not there. */
 ridge_status arm_image_check(const arm_manifest *manifest, const void *bytes, size_t size_bytes,
-                             const char *name, ridge_image_kind *kind, ridge_error *err);
+                             const char *name, int sm, ridge_image_kind *kind, ridge_error *err);
 /* The same with parameters that somebody else found, the driver. */
 ridge_status arm_parameters_compare(const arm_manifest *manifest,
                                     const ridge_kernel_parameter *found, size_t found_count,
@@ -286,7 +286,11 @@ ridge_status arm_open_manifest(ridge_arm *arm, const ridge_arm_options *options,
 ridge_status arm_open_plugin(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err);
 ridge_status arm_open_call(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err);
 
-/* Reads a whole file into new memory. */
+/* The kernel of the bare name of a family: of its variants the first that does not refuse, for each
+ * set of buffers (choice.c). */
+ridge_status arm_choose_variant(ridge_arm *arm, const ridge_family *family, ridge_error *err);
+
+/* Reads a whole file into new memory, unpacked when gzip or zstd packed it. */
 ridge_status arm_read_file(const char *path, void **out, size_t *size_bytes, ridge_error *err);
 /* A family by name. RIDGE_ERR_INVALID_ARGUMENT lists those there are. */
 ridge_status arm_find_family(const ridge_arm_options *options, const char *name,
@@ -299,8 +303,9 @@ const char *arm_path_beside(ridge_arena *arena, const char *file, const char *pa
 
 /* -- libraries (plugin.c) ---------------------------------------------------------------------- */
 
-/* Copies the library to a path of its own, loads the copy and removes it. */
-ridge_status arm_library_open(const char *path, void **out, ridge_error *err);
+/* Reads the library into arm->image, hashes its code, writes it to a path of its own, loads that
+ * copy and removes it: what runs is what is archived. */
+ridge_status arm_library_open(ridge_arm *arm, ridge_error *err);
 void arm_library_close(void *library);
 
 /* -- call signatures (call_signature.c, call.c) ------------------------------------------------ */

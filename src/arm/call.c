@@ -256,7 +256,7 @@ ridge_status arm_open_call(ridge_arm *arm, const ridge_arm_options *options, rid
     if (status == RIDGE_OK)
         status = arm_call_read(options->call, family, &arm->arena, &made->call, err);
     if (status == RIDGE_OK)
-        status = arm_library_open(arm->name.path, &arm->library, err);
+        status = arm_library_open(arm, err);
     if (status != RIDGE_OK)
         return status;
     made->function = dlsym(arm->library, made->call.function);
@@ -265,11 +265,6 @@ ridge_status arm_open_call(ridge_arm *arm, const ridge_arm_options *options, rid
                           "exports no function '%.80s' (a C++ function has a mangled name: declare "
                           "it extern \"C\")",
                           made->call.function);
-    status = arm_read_file(arm->name.path, &arm->image, &arm->image_bytes, err);
-    if (status == RIDGE_OK)
-        status = arm_code_hash(arm->image, arm->image_bytes, NULL, arm->code_hash, err);
-    if (status != RIDGE_OK)
-        return status;
     made->kernel = (ridge_kernel){.struct_size = sizeof(ridge_kernel),
                                   .name = made->call.function,
                                   .describe = describe,
@@ -278,7 +273,6 @@ ridge_status arm_open_call(ridge_arm *arm, const ridge_arm_options *options, rid
                                   .finish = finish,
                                   .context = made};
     arm->kernel = &made->kernel;
-    arm->image_kind = "library";
     arm->signature = &made->call.signature;
     arm->dtype = made->call.signature.dtype;
     arm->dtypes = &arm->dtype;

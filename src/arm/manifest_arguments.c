@@ -39,7 +39,7 @@ static ridge_status read_buffer_name(const arm_member *in, const char *key,
 /* -- one piece by its role --------------------------------------------------------------------- */
 
 static ridge_status read_buffer(const arm_member *in, ridge_role role, const char *name,
-                                arm_signature *signature, arm_piece *piece, ridge_error *err)
+                                arm_signature *signature, ridge_error *err)
 {
     const char *values = NULL;
     size_t shape_count = 0, stride_count = SIZE_MAX;
@@ -49,9 +49,6 @@ static ridge_status read_buffer(const arm_member *in, ridge_role role, const cha
     if (buffer == NULL)
         return RIDGE_ERR_FORMAT;
     buffer->role = role;
-    piece->kind = ARM_PIECE_POINTER;
-    piece->size_bytes = ARM_POINTER_BYTES;
-    piece->buffer = (int)signature->buffer_count - 1;
     status = read_dtype(in, &buffer->dtype, err);
     if (status == RIDGE_OK &&
         ridge_node_kind_of(ridge_node_member(in->object, "shape")) != RIDGE_NODE_ARRAY)
@@ -302,8 +299,12 @@ static ridge_status read_piece(const arm_member *in, arm_signature *signature, b
     piece = arm_add_piece(signature, in->path, err);
     if (piece == NULL)
         return RIDGE_ERR_FORMAT;
-    if (find_role(role, &buffer_role))
-        return read_buffer(in, buffer_role, name, signature, piece, err);
+    if (find_role(role, &buffer_role)) {
+        piece->kind = ARM_PIECE_POINTER;
+        piece->size_bytes = ARM_POINTER_BYTES;
+        piece->buffer = (int)signature->buffer_count;
+        return read_buffer(in, buffer_role, name, signature, err);
+    }
     if (strcmp(role, "scalar") == 0)
         return read_scalar(in, piece, err);
     if (strcmp(role, "tensor_map") == 0)
@@ -405,14 +406,51 @@ static ridge_status read_argument(const arm_member *in, arm_signature *signature
     return status;
 }
 
+/* Buffers that no parameter is: those of tensor maps, or of pointers in structures. */
+static ridge_status read_buffers(const ridge_node *root, ridge_arena *arena,
+                                 arm_signature *signature, ridge_error *err)
+{
+    const ridge_node *const buffers = ridge_node_member(root, "buffers");
+    const arm_member top = {root, "", arena};
+    ridge_status status = RIDGE_OK;
+
+    if (ridge_node_kind_of(buffers) == RIDGE_NODE_NULL)
+        return RIDGE_OK;
+    if (ridge_node_kind_of(buffers) != RIDGE_NODE_ARRAY)
+        return arm_fail_member(&top, "buffers", "an array of buffers", err);
+    for (size_t i = 0; i < ridge_node_count(buffers) && status == RIDGE_OK; i++) {
+        arm_member in = {ridge_node_at(buffers, i), NULL, arena};
+        const char *role = NULL, *name = NULL;
+        ridge_role found = RIDGE_ROLE_IN;
+        char key[32];
+
+        snprintf(key, sizeof(key), "buffers[%zu]", i);
+        in.path = arm_member_path(&top, key);
+        if (in.path == NULL)
+            return arm_out_of_memory(err);
+        status = arm_members_check(&in, "name role dtype shape stride values notes", err);
+        if (status == RIDGE_OK)
+            status = arm_member_text(&in, "name", true, &name, err);
+        if (status == RIDGE_OK)
+            status = arm_member_text(&in, "role", true, &role, err);
+        if (status == RIDGE_OK && !find_role(role, &found))
+            return arm_fail_member(&in, "role", "in, out, inout or workspace", err);
+        if (status == RIDGE_OK)
+            status = read_buffer(&in, found, name, signature, err);
+    }
+    return status;
+}
+
 ridge_status arm_manifest_arguments(const ridge_node *root, ridge_arena *arena,
                                     arm_signature *signature, ridge_error *err)
 {
     const ridge_node *const args = ridge_node_member(root, "args");
     const arm_member top = {root, "", arena};
-    ridge_status status = RIDGE_OK;
+    ridge_status status = read_buffers(root, arena, signature, err);
     size_t total = 0;
 
+    if (status != RIDGE_OK)
+        return status;
     if (ridge_node_kind_of(args) != RIDGE_NODE_ARRAY)
         return arm_fail_member(&top, "args", "an array with one object for each parameter", err);
     for (size_t i = 0; i < ridge_node_count(args) && status == RIDGE_OK; i++) {

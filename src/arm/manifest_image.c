@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Does a manifest fit its image? The compiler records the offset and size of every parameter in a
- * cubin (.nv.info, attribute 0x17), so a wrong manifest is told before anything is launched: a
+ * cubin (.nv.info, attribute 0x17), and PTX declares them, so a wrong manifest is told before anything is launched: a
  * launch with parameters of the wrong size is the commonest crash of all. */
 #include <stdio.h>
 #include <string.h>
@@ -91,9 +91,21 @@ static ridge_status check_function(const arm_manifest *manifest, const ridge_cub
     return arm_parameters_compare(manifest, found, count, function->name, err);
 }
 
+static ridge_status check_ptx(const arm_manifest *manifest, const ridge_ptx_kernel *kernel,
+                              ridge_error *err)
+{
+    if (kernel->parameter_count == 0)
+        return compare_sum(manifest, kernel->parameter_bytes, kernel->name, err);
+    return arm_parameters_compare(manifest, kernel->parameters, kernel->parameter_count,
+                                  kernel->name, err);
+}
+
 typedef struct walk {
     const arm_manifest *manifest;
     bool is_found;
+    int sm;            /* of the GPU; 0: none */
+    ridge_run best;    /* how that runs what was found */
+    char archs[100];   /* of what was found */
     char names[240];   /* of other entries, for the message */
     size_t name_count; /* of all */
 } walk;
@@ -107,7 +119,22 @@ static void note_name(walk *at, const char *name)
     at->name_count++;
 }
 
-static ridge_status check_loaded(walk *at, const ridge_loaded *loaded, ridge_error *err)
+/* The entry's kernel is there. */
+static void note_found(walk *at, const ridge_entry *entry)
+{
+    static const char *const suffixes[] = {
+        [RIDGE_TARGET_PLAIN] = "", [RIDGE_TARGET_ARCH] = "a", [RIDGE_TARGET_FAMILY] = "f"};
+    const ridge_run run = ridge_entry_runs(entry, at->sm / 10, at->sm % 10);
+    const size_t used = strlen(at->archs);
+
+    at->is_found = true;
+    at->best = run > at->best ? run : at->best;
+    snprintf(at->archs + used, sizeof(at->archs) - used, "%s%s_%d%s", used > 0 ? ", " : "",
+             entry->kind == RIDGE_ENTRY_PTX ? "compute" : "sm", entry->sm, suffixes[entry->suffix]);
+}
+
+static ridge_status check_loaded(walk *at, const ridge_entry *entry, const ridge_loaded *loaded,
+                                 ridge_error *err)
 {
     ridge_status status = RIDGE_OK;
 
@@ -122,7 +149,7 @@ static ridge_status check_loaded(walk *at, const ridge_loaded *loaded, ridge_err
                 note_name(at, function->name);
                 continue;
             }
-            at->is_found = true;
+            note_found(at, entry);
             status = check_function(at->manifest, loaded->cubin, function, err);
         }
     for (size_t i = 0; i < loaded->kernel_count && status == RIDGE_OK; i++) {
@@ -130,17 +157,16 @@ static ridge_status check_loaded(walk *at, const ridge_loaded *loaded, ridge_err
             note_name(at, loaded->kernels[i].name);
             continue;
         }
-        at->is_found = true;
-        status = compare_sum(at->manifest, loaded->kernels[i].parameter_bytes,
-                             loaded->kernels[i].name, err);
+        note_found(at, entry);
+        status = check_ptx(at->manifest, &loaded->kernels[i], err);
     }
     return status;
 }
 
 ridge_status arm_image_check(const arm_manifest *manifest, const void *bytes, size_t size_bytes,
-                             const char *name, ridge_image_kind *kind, ridge_error *err)
+                             const char *name, int sm, ridge_image_kind *kind, ridge_error *err)
 {
-    walk at = {.manifest = manifest};
+    walk at = {.manifest = manifest, .sm = sm};
     ridge_image *image = NULL;
     ridge_error local = {RIDGE_OK, ""};
     ridge_status status = ridge_image_read(bytes, size_bytes, name, &image, &local);
@@ -153,7 +179,7 @@ ridge_status arm_image_check(const arm_manifest *manifest, const void *bytes, si
 
         status = ridge_image_entry_load(image, i, &loaded, err);
         if (status == RIDGE_OK)
-            status = check_loaded(&at, &loaded, err);
+            status = check_loaded(&at, ridge_image_entry(image, i), &loaded, err);
         ridge_image_entry_unload(image, i);
     }
     ridge_image_free(image);
@@ -162,5 +188,8 @@ ridge_status arm_image_check(const arm_manifest *manifest, const void *bytes, si
                           "entry is \"%.80s\", %.80s has %s%.200s%s", manifest->entry, name,
                           at.name_count > 0 ? "" : "no kernel", at.names,
                           strlen(at.names) > 200 ? "..." : "");
+    if (status == RIDGE_OK && sm > 0 && at.best == RIDGE_RUN_NONE)
+        return ridge_fail(err, RIDGE_ERR_ARCH, "%.80s has %.80s for %s, which sm_%d does not run",
+                          name, manifest->entry, at.archs, sm);
     return status;
 }

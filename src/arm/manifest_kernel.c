@@ -226,6 +226,8 @@ static ridge_status read_manifest(ridge_arm *arm, maker *made, ridge_error *err)
 
 static ridge_status read_image(ridge_arm *arm, const maker *made, ridge_error *err)
 {
+    const ridge_device_info *const info = ridge_device_get_info(arm->device);
+    const int sm = info->kind == RIDGE_DEVICE_CUDA ? info->sm_version : 0;
     const char *const image = made->manifest.image;
     const char *const path = arm_path_beside(&arm->arena, arm->name.path, image);
     ridge_error local = {RIDGE_OK, ""};
@@ -237,7 +239,7 @@ static ridge_status read_image(ridge_arm *arm, const maker *made, ridge_error *e
     status = arm_read_file(path, &arm->image, &arm->image_bytes, &local);
     if (status != RIDGE_OK)
         return ridge_fail(err, status, "image %.200s: %s", image, local.text);
-    status = arm_image_check(&made->manifest, arm->image, arm->image_bytes, image, &kind, err);
+    status = arm_image_check(&made->manifest, arm->image, arm->image_bytes, image, sm, &kind, err);
     if (status != RIDGE_OK)
         return status;
     arm->image_kind = kind_name(kind);

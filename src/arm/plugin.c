@@ -35,24 +35,23 @@ static bool write_all(int descriptor, const uint8_t *bytes, size_t size_bytes)
     return true;
 }
 
-/* What the loader said, with the copy called by the name of the library. */
-static void loader_message(const char *copy, const char *path, char *out, size_t size)
+/* What the loader said, without the name of the copy in front. */
+static const char *loader_message(const char *copy)
 {
     const char *const said = dlerror();
-    const char *const text = said != NULL ? said : "the loader does not say why";
-    const char *const at = strstr(text, copy);
+    const size_t length = strlen(copy);
 
-    if (at == NULL)
-        snprintf(out, size, "%s", text);
-    else
-        snprintf(out, size, "%.*s%s%s", (int)(at - text), text, path, at + strlen(copy));
+    if (said == NULL)
+        return "the loader does not say why";
+    return strncmp(said, copy, length) == 0 && strncmp(said + length, ": ", 2) == 0
+               ? said + length + 2
+               : said;
 }
 
 /* Loads a copy in a folder. */
-static ridge_status load_copy(const char *folder, const char *path, const void *bytes,
-                              size_t size_bytes, void **out, ridge_error *err)
+static ridge_status load_copy(ridge_arm *arm, const char *folder, ridge_error *err)
 {
-    char copy[1024], message[320];
+    char copy[1024];
     ridge_status status = RIDGE_OK;
     int descriptor;
 
@@ -62,7 +61,7 @@ static ridge_status load_copy(const char *folder, const char *path, const void *
     if (descriptor < 0)
         return ridge_fail(err, RIDGE_ERR_IO, "no copy to load can be made in %.200s ($TMPDIR): %s",
                           folder, strerror(errno));
-    if (!write_all(descriptor, bytes, size_bytes))
+    if (!write_all(descriptor, arm->image, arm->image_bytes))
         status = ridge_fail(err, RIDGE_ERR_IO,
                             "the copy to load in %.200s ($TMPDIR) cannot be written: %s", folder,
                             strerror(errno));
@@ -71,40 +70,38 @@ static ridge_status load_copy(const char *folder, const char *path, const void *
                             "the copy to load in %.200s ($TMPDIR) cannot be written: %s", folder,
                             strerror(errno));
     if (status == RIDGE_OK) {
-        *out = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
-        if (*out == NULL) {
-            loader_message(copy, path, message, sizeof(message));
-            status = ridge_fail(err, RIDGE_ERR_FORMAT, "cannot be loaded: %s", message);
-        }
+        arm->library = dlopen(copy, RTLD_NOW | RTLD_LOCAL);
+        if (arm->library == NULL)
+            status =
+                ridge_fail(err, RIDGE_ERR_FORMAT, "cannot be loaded: %s", loader_message(copy));
     }
     unlink(copy);
     return status;
 }
 
-ridge_status arm_library_open(const char *path, void **out, ridge_error *err)
+ridge_status arm_library_open(ridge_arm *arm, ridge_error *err)
 {
+    const char *const path = arm->name.path;
     const char *const set = getenv("TMPDIR");
     const char *const slash = strrchr(path, '/');
     char folder[512] = ".";
-    void *bytes = NULL;
-    size_t size_bytes;
     ridge_status status;
 
-    *out = NULL;
-    status = arm_read_file(path, &bytes, &size_bytes, err);
+    arm->image_kind = "library";
+    status = arm_read_file(path, &arm->image, &arm->image_bytes, err);
+    if (status == RIDGE_OK)
+        status = arm_code_hash(arm->image, arm->image_bytes, NULL, arm->code_hash, err);
     if (status != RIDGE_OK)
         return status;
-    status =
-        load_copy(set != NULL && set[0] != '\0' ? set : "/tmp", path, bytes, size_bytes, out, err);
+    status = load_copy(arm, set != NULL && set[0] != '\0' ? set : "/tmp", err);
     /* A library that looks for others beside itself ($ORIGIN), or a folder of temporary files that
      * nothing may be run from: a copy beside it does. The first message stays. */
     if (status == RIDGE_ERR_FORMAT) {
         if (slash != NULL)
             snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
-        if (folder[0] != '\0' && load_copy(folder, path, bytes, size_bytes, out, NULL) == RIDGE_OK)
+        if (folder[0] != '\0' && load_copy(arm, folder, NULL) == RIDGE_OK)
             status = RIDGE_OK;
     }
-    ridge_free(bytes);
     return status;
 }
 
@@ -183,21 +180,16 @@ ridge_status arm_open_plugin(ridge_arm *arm, const ridge_arm_options *options, r
 {
     const ridge_family *family = NULL;
     ridge_plugin_function entry = NULL;
-    ridge_status status = arm_library_open(arm->name.path, &arm->library, err);
+    ridge_status status = arm_library_open(arm, err);
 
     if (status == RIDGE_OK)
         status = find_entry(arm, &entry, err);
     if (status == RIDGE_OK)
         status = find_kernel(arm, entry, err);
     if (status == RIDGE_OK)
-        status = arm_read_file(arm->name.path, &arm->image, &arm->image_bytes, err);
-    if (status == RIDGE_OK)
-        status = arm_code_hash(arm->image, arm->image_bytes, NULL, arm->code_hash, err);
-    if (status == RIDGE_OK)
         status = arm_family_of(options, NULL, &family, err);
     if (status != RIDGE_OK)
         return status;
-    arm->image_kind = "library";
     if (family == NULL)
         return RIDGE_OK;
     arm->base = family->default_case;

@@ -183,8 +183,10 @@ bool ridge_base64_read(const char *text, void **out, size_t *size_bytes)
     while (padding < 2 && padding < length && text[length - 1 - padding] == '=')
         padding++;
     bytes = ridge_calloc(length / 4 * 3 + 1, 1);
-    if (bytes == NULL)
+    if (bytes == NULL) {
+        *size_bytes = length / 4 * 3 + 1;
         return false;
+    }
     for (i = 0; i < length; i += 4) {
         unsigned word = 0;
         size_t k;

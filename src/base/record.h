@@ -54,8 +54,8 @@ ridge_status ridge_record_id_of(const ridge_node *object, char id[RIDGE_HASH_TEX
 /* The canonical line of an object, appended to out. */
 ridge_status ridge_record_line_of(const ridge_node *object, ridge_text *out, ridge_error *err);
 
-/* Base64 without line breaks, appended; reading: false for what is none, *out is new
- * (ridge_free()). */
+/* Base64 without line breaks, appended; reading: false for what is none, and when
+ * out of memory, then *size_bytes is not 0. *out is new (ridge_free()). */
 void ridge_base64_add(ridge_text *out, const void *bytes, size_t size_bytes);
 bool ridge_base64_read(const char *text, void **out, size_t *size_bytes);
 

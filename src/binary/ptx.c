@@ -9,7 +9,7 @@
 
 #include "binary/image_internal.h"
 
-enum { KERNELS_FIRST = 16, SIZE_LIMIT = 1 << 24 };
+enum { KERNELS_FIRST = 16, PARAMETERS_MOST = 256, SIZE_LIMIT = 1 << 24 };
 
 static bool is_word(uint8_t c)
 {
@@ -197,8 +197,24 @@ static int end_of_parameter(const parameter *of, int offset)
     return end < SIZE_LIMIT ? (int)end : SIZE_LIMIT;
 }
 
+/* The parameters of one kernel. */
+typedef struct parameter_list {
+    ridge_kernel_parameter rows[PARAMETERS_MOST];
+    size_t count; /* may be more than rows */
+} parameter_list;
+
+static void add_parameter(parameter_list *list, const parameter *one, int end)
+{
+    const int64_t size = (int64_t)one->element * one->count;
+
+    if (list->count < PARAMETERS_MOST && size <= end)
+        list->rows[list->count] =
+            (ridge_kernel_parameter){(uint32_t)(end - (int)size), (uint32_t)size};
+    list->count++;
+}
+
 /* From behind the "(" to behind the ")". */
-static int read_parameters(scanner *in)
+static int read_parameters(scanner *in, parameter_list *list)
 {
     parameter one = {0, 0, 1, false};
     int bytes = 0;
@@ -207,8 +223,10 @@ static int read_parameters(scanner *in)
         const token found = next_token(in);
 
         if (found.size == 0 || is_char(found, ')') || is_char(found, ',')) {
-            if (one.element > 0)
+            if (one.element > 0) {
                 bytes = end_of_parameter(&one, bytes);
+                add_parameter(list, &one, bytes);
+            }
             if (!is_char(found, ','))
                 return bytes;
             one = (parameter){0, 0, 1, false};
@@ -275,6 +293,7 @@ static void skip_pragma(scanner *in)
 static ridge_status read_entry(scanner *in, ptx_module *module, ridge_error *err)
 {
     ridge_ptx_kernel kernel = {.name = NULL};
+    parameter_list list = {.count = 0};
     const token name = next_token(in);
 
     if (name.size == 0 || !is_word(name.data[0]))
@@ -287,7 +306,7 @@ static ridge_status read_entry(scanner *in, ptx_module *module, ridge_error *err
         if (is_char(found, '{'))
             break;
         if (is_char(found, '('))
-            kernel.parameter_bytes = read_parameters(in);
+            kernel.parameter_bytes = read_parameters(in, &list);
         else if (ridge_slice_is(found, ".pragma")) /* the one directive with a semicolon */
             skip_pragma(in);
         else
@@ -297,6 +316,16 @@ static ridge_status read_entry(scanner *in, ptx_module *module, ridge_error *err
     kernel.name = ridge_alloc_text(&module->names, (const char *)name.data, name.size);
     if (kernel.name == NULL)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory reading PTX");
+    if (list.count > 0 && list.count <= PARAMETERS_MOST) {
+        ridge_kernel_parameter *const rows =
+            ridge_alloc_array(&module->names, list.count, sizeof(*rows));
+
+        if (rows == NULL)
+            return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory reading PTX");
+        memcpy(rows, list.rows, list.count * sizeof(*rows));
+        kernel.parameters = rows;
+        kernel.parameter_count = list.count;
+    }
     return add_kernel(module, &kernel, err);
 }
 

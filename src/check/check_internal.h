@@ -75,7 +75,7 @@ typedef struct check_facts {
     check_axis axes[RIDGE_BUFFER_DIMS];
     int64_t row_count, rows_touched, rows_full; /* rows of the last axis */
     double box_share;                           /* of the elements of the box that fail */
-    double small_share; /* of the samples: off by less than a part in 16 of ref */
+    double small_share; /* of the samples: off by less than a quarter of ref, or of its spread */
     int64_t *samples;   /* failing elements, evenly spread */
     size_t sample_count;
 } check_facts;

@@ -16,27 +16,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/dtype_bits.h"
 #include "base/memory.h"
 #include "check/check_internal.h"
 #include "check/second.h"
 
 static const double ALPHA = 1e-3;
-
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof(bits));
-    return bits;
-}
-
-static double of_bits(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
 
 /* -- bounds ------------------------------------------------------------------------------------ */
 
@@ -62,7 +47,7 @@ static void float_bounds(check_bounds *out)
     out->least_normal = ridge_dtype_least_normal(out->dtype);
     out->least_subnormal = ridge_dtype_least_subnormal(out->dtype);
     out->shift = 53 - significand;
-    out->normal_ordinal = bits_of(out->least_normal) >> out->shift;
+    out->normal_ordinal = dtype_double_bits(out->least_normal) >> out->shift;
     /* Half an ulp of the last binade; where the greatest is not all ones (e4m3) the same half. */
     out->overflow = out->greatest + ldexp(unit, ilogb(out->greatest));
     out->flushes = out->dtype == RIDGE_DTYPE_F32 || out->dtype == RIDGE_DTYPE_F64 ||
@@ -112,10 +97,10 @@ static inline uint64_t ordinal_of(const check_bounds *bounds, double value)
     uint64_t bits, half;
 
     if (bounds->shift == 0)
-        return bits_of(size);
+        return dtype_double_bits(size);
     if (size < bounds->least_normal)
         return (uint64_t)nearbyint(size / bounds->least_subnormal);
-    bits = bits_of(size);
+    bits = dtype_double_bits(size);
     half = (UINT64_C(1) << (bounds->shift - 1)) - 1;
     return ((bits + half + ((bits >> bounds->shift) & 1)) >> bounds->shift) -
            bounds->normal_ordinal + (UINT64_C(1) << (52 - bounds->shift));
@@ -138,7 +123,7 @@ double check_rounded(const check_bounds *bounds, double ref)
 /* One unit in the last place of values of this size. */
 static inline double ulp_of(const check_bounds *bounds, double size)
 {
-    const double binade = of_bits(bits_of(size) & UINT64_C(0x7ff0000000000000));
+    const double binade = dtype_bits_double(dtype_double_bits(size) & UINT64_C(0x7ff0000000000000));
     const double ulp = 2 * bounds->unit_out * binade;
 
     return ulp > bounds->least_subnormal ? ulp : bounds->least_subnormal;

@@ -293,8 +293,11 @@ static void count_residues(const check_facts *facts, int number, int64_t modulus
     if (axis->bucket > 1) {
         for (int64_t i = 0; i < CHECK_BUCKETS; i++)
             out->failures[i % modulus] += (double)axis->fold[i];
-        for (int64_t r = 0; r < modulus; r++)
-            out->elements[r] = each * (double)((axis->extent - r - 1) / modulus + 1);
+        for (int64_t r = 0; r < modulus; r++) {
+            const int64_t indices = (axis->extent - r - 1) / modulus + 1;
+
+            out->elements[r] = each * (double)indices;
+        }
         return;
     }
     for (int64_t i = 0; i < axis->extent; i++) {

@@ -209,8 +209,11 @@ static void find_constant(check_facts *facts, double *values, bool is_ratio)
 static void find_one_sided(check_facts *facts)
 {
     size_t larger = 0, counted = 0, small = 0;
-    double share;
+    double square = 0, share;
 
+    for (size_t i = 0; i < facts->sample_count; i++)
+        if (isfinite(ref_at(facts, i)))
+            square += ref_at(facts, i) * ref_at(facts, i);
     for (size_t i = 0; i < facts->sample_count; i++) {
         const double out = out_at(facts, i), ref = ref_at(facts, i);
 
@@ -218,9 +221,8 @@ static void find_one_sided(check_facts *facts)
             continue;
         counted++;
         larger += fabs(out) > fabs(ref);
-        small += fabs(out - ref) <= 0x1p-4 * fmax(fabs(ref), isnan(magnitude_at(facts, i))
-                                                                 ? facts->bounds->magnitude_least
-                                                                 : 0);
+        small +=
+            fabs(out - ref) <= 0.25 * fmax(fabs(ref), sqrt(square / (double)facts->sample_count));
     }
     facts->small_share = (double)small / (double)facts->sample_count;
     share = counted == 0 ? 0.5 : (double)larger / (double)counted;
@@ -304,7 +306,7 @@ static size_t searched_shifts(const check_facts *facts, int64_t *out, size_t mos
     size_t found = 0;
 
     for (size_t k = 0; k < PROBES && count <= INT64_C(1) << 22; k++) {
-        const size_t sample = (2 * k + 1) * facts->sample_count / (2 * PROBES);
+        const size_t sample = (2 * k + 1) * facts->sample_count / ((size_t)2 * PROBES);
         const size_t before = found;
         size_t matches = 0;
 

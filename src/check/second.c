@@ -10,8 +10,8 @@
 #include "check/second.h"
 
 #include <math.h>
-#include <string.h>
 
+#include "base/dtype_bits.h"
 #include "base/memory.h"
 
 enum { BIN_BITS = 11 + 7, BINS = 1 << BIN_BITS };
@@ -23,10 +23,7 @@ typedef struct side {
 
 static void add(side *to, double error)
 {
-    uint64_t bits;
-
-    memcpy(&bits, &error, sizeof(bits));
-    to->bins[(bits >> (63 - BIN_BITS)) & (BINS - 1)]++;
+    to->bins[(dtype_double_bits(error) >> (63 - BIN_BITS)) & (BINS - 1)]++;
     to->most = error > to->most ? error : to->most;
     to->row_square += error * error;
 }
@@ -36,14 +33,12 @@ static double quantile(const side *of, int64_t count, double frac)
 {
     const int64_t wanted = (int64_t)ceil(frac * (double)count);
     int64_t seen = 0;
-    uint64_t bits;
     double value;
 
     for (uint64_t bin = 0; bin < BINS; bin++) {
         seen += of->bins[bin];
         if (seen >= wanted && seen > 0) {
-            bits = bin == 0 ? 0 : (bin + 1) << (63 - BIN_BITS);
-            memcpy(&value, &bits, sizeof(value));
+            value = bin == 0 ? 0 : dtype_bits_double((bin + 1) << (63 - BIN_BITS));
             return value < of->most ? value : of->most;
         }
     }
@@ -96,7 +91,7 @@ ridge_status check_second_opinion(const ridge_comparand *pair, const check_bound
         goto out;
     }
     out->plain_ratio = 0;
-    for (int64_t row = 0; row < count / width; row++) {
+    for (int64_t row = 0; row * width < count; row++) {
         double row_square = 0;
         int64_t row_finite = 0;
 

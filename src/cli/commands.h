@@ -7,9 +7,14 @@
 #include "ridge/table.h"
 
 int cmd_banks(int argc, char **argv);
+int cmd_bench(int argc, char **argv);
 int cmd_bound(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_diagnose(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+int cmd_evidence(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_completion(int argc, char **argv);
 int cmd_gpus(int argc, char **argv);

@@ -15,6 +15,7 @@ static const char *const group_titles[GROUP_COUNT] = {
     [GROUP_EXPLAIN] = "Explain a report",
     [GROUP_REPORT] = "Look into a report",
     [GROUP_CODE] = "Look into compiled code",
+    [GROUP_PROVE] = "Prove it",
     [GROUP_CAMPAIGN] = "Keep a campaign",
     [GROUP_HELP] = "Help",
 };

@@ -129,9 +129,13 @@ static bool check_modes(const struct inspect_request *request)
         const char *name;
         bool has_markdown;
     } modes[] = {
-        {request->mix, "--mix", false},     {request->sass, "--sass", false},
-        {request->lines, "--lines", false}, {request->cover_count > 0, "--cover", true},
-        {request->diff, "--diff", true},    {has_gates, "a gate or baseline", true},
+        {request->manifest != NULL, "--manifest", false},
+        {request->mix, "--mix", false},
+        {request->sass, "--sass", false},
+        {request->lines, "--lines", false},
+        {request->cover_count > 0, "--cover", true},
+        {request->diff, "--diff", true},
+        {has_gates, "a gate or baseline", true},
     };
     const char *first = NULL;
     bool has_markdown = true;
@@ -187,11 +191,15 @@ static int prepare(struct inspect_request *request, const struct texts *texts)
         return cli_usage_error("--diff: expected OLD and NEW, got %zu", request->path_count);
     if (request->path_count == 0)
         return cli_usage_error("expected FILE...");
+    if (request->manifest != NULL && request->path_count != 1)
+        return cli_usage_error("--manifest: expected one FILE, got %zu", request->path_count);
     return check_modes(request) ? CLI_DONE : CLI_USAGE;
 }
 
 static int run(const struct inspect_request *request)
 {
+    if (request->manifest != NULL)
+        return inspect_manifest(request);
     if (request->mix || request->sass || request->lines)
         return inspect_code(request);
     if (request->cover_count > 0)
@@ -229,6 +237,8 @@ int cmd_inspect(int argc, char **argv)
         OPT_STRING('c', "cover", &texts.cover, "CHIP,...",
                    "which kernels run there natively, by JIT or not at all; exit 1 on a hole"),
         OPT_FLAG(0, "cover-jit-fails", &request.cover_jit_fails, "exit 1 also when one needs JIT"),
+        OPT_STRING(0, "manifest", &request.manifest, "KERNEL",
+                   "how it is launched, as JSON to be filled in"),
         OPT_FLAG('d', "diff", &request.diff, "what changed from OLD to NEW"),
         OPT_COUNT(0, "max-regs", &request.max_registers, "N", "fail when a kernel uses more"),
         OPT_COUNT(0, "max-spill-bytes", &request.max_spill_bytes, "N",

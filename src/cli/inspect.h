@@ -57,6 +57,7 @@ struct inspect_request {
     bool cover_jit_fails;
 
     bool mix, sass, lines, diff;
+    const char *manifest; /* name of a kernel; NULL */
 };
 
 /* -- the walk ---------------------------------------------------------------------------------- */
@@ -254,6 +255,7 @@ void inspect_add_item(ridge_output *output, size_t *column, size_t indent, const
 /* -- what is printed, one file each ------------------------------------------------------------ */
 
 int inspect_table(const struct inspect_request *request);
+int inspect_manifest(const struct inspect_request *request);
 int inspect_code(const struct inspect_request *request); /* --mix, --sass, --lines */
 int inspect_cover(const struct inspect_request *request);
 int inspect_diff(const struct inspect_request *request);

@@ -135,9 +135,7 @@ static int schema(struct request *request)
             const ridge_ledger_column *const column = &table->columns[k];
 
             ridge_output_format(output, "| `%s` | %s%s%s | %s", column->name,
-                                column->references != NULL ? "id of "
-                                : column->is_needed        ? ""
-                                                           : "",
+                                column->references != NULL ? "id of " : "",
                                 column->references != NULL ? column->references
                                                            : ridge_ledger_type_name(column->type),
                                 column->is_needed ? ", needed" : "", column->meaning);

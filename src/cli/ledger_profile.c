@@ -335,7 +335,7 @@ int cli_ledger_add_profile(ridge_ledger *ledger, const char *path,
                     count);
         status = CLI_USAGE;
     }
-    if (status == CLI_DONE) {
+    if (status == CLI_DONE && kernels != NULL) {
         filing.report = report;
         filing.info = ridge_report_kernel_get_info(kernels[0]);
         status = file_kernel(&filing);

@@ -85,6 +85,19 @@ static void add_cell(ridge_table *table, ridge_ledger_rows *rows, size_t column)
     }
 }
 
+/* Columns by the first row: what is text there stands on the left. */
+static void set_columns(ridge_column *columns, size_t count, ridge_ledger_rows *rows, bool has_row)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        columns[i].key = ridge_ledger_rows_column_name(rows, i);
+        columns[i].title = columns[i].key;
+        columns[i].narrowest = 8;
+        columns[i].is_text = !has_row || ridge_ledger_rows_kind(rows, i) == RIDGE_LEDGER_IS_TEXT;
+    }
+}
+
 int cli_query_print(ridge_ledger *ledger, const char *path, const char *sql,
                     const char *const *values, size_t count, ridge_format format,
                     ridge_output *output, ridge_json *json, const char *key)
@@ -93,21 +106,19 @@ int cli_query_print(ridge_ledger *ledger, const char *path, const char *sql,
     ridge_column *columns = NULL;
     ridge_table *table = NULL;
     size_t column_count = 0, i;
+    bool has_row;
 
     cli_query_open(&query, ledger, path, sql, values, count);
+    has_row = cli_query_next(&query);
     if (query.status == RIDGE_OK) {
         column_count = ridge_ledger_rows_column_count(query.rows);
         columns = calloc(column_count + 1, sizeof(*columns));
     }
     if (columns != NULL) {
-        for (i = 0; i < column_count; i++) {
-            columns[i].key = ridge_ledger_rows_column_name(query.rows, i);
-            columns[i].title = columns[i].key;
-            columns[i].narrowest = 8;
-        }
+        set_columns(columns, column_count, query.rows, has_row);
         table = ridge_table_create(columns, column_count);
     }
-    while (cli_query_next(&query))
+    for (; has_row; has_row = cli_query_next(&query))
         for (i = 0; i < column_count; i++)
             add_cell(table, query.rows, i);
     if (query.status == RIDGE_OK)

@@ -123,7 +123,7 @@ int cli_ledger_show(ridge_ledger *ledger, const char *path, const char *prefix,
     size_t i, k;
     int status = find_row(ledger, path, prefix, &table, id);
 
-    if (status != CLI_DONE)
+    if (status != CLI_DONE || table == NULL)
         return status;
     output = cli_open(out);
     if (out->format == RIDGE_FORMAT_JSON) {

@@ -7,22 +7,32 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Runs a query as the one table of a document. */
-static int print_document(ridge_ledger *ledger, const char *path, const char *campaign,
-                          const struct cli_output *out, const char *schema, const char *sql,
-                          const char *key)
+/* The rows of a query as they are, in JSON or CSV. */
+static int print_rows(ridge_ledger *ledger, const char *path, const char *campaign,
+                      const struct cli_output *out, const char *schema, const char *sql,
+                      const char *key)
 {
     const char *const values[] = {campaign};
     ridge_output *const output = cli_open(out);
-    ridge_json *const json = ridge_json_create(output);
+    ridge_json *json = NULL;
     int status;
 
-    ridge_json_begin_object(json, NULL);
-    ridge_json_text(json, "schema", schema);
-    status = cli_query_print(ledger, path, sql, values, 1, RIDGE_FORMAT_JSON, output, json, key);
-    ridge_json_end_object(json);
-    ridge_json_free(json);
+    if (out->format == RIDGE_FORMAT_JSON) {
+        json = ridge_json_create(output);
+        ridge_json_begin_object(json, NULL);
+        ridge_json_text(json, "schema", schema);
+    }
+    status = cli_query_print(ledger, path, sql, values, 1, out->format, output, json, key);
+    if (json != NULL) {
+        ridge_json_end_object(json);
+        ridge_json_free(json);
+    }
     return cli_close(output, status);
+}
+
+static bool is_raw(const struct cli_output *out)
+{
+    return out->format == RIDGE_FORMAT_JSON || out->format == RIDGE_FORMAT_CSV;
 }
 
 static void add_ratio(ridge_table *table, double ratio)
@@ -268,9 +278,8 @@ static int log_text(ridge_ledger *ledger, const char *path, const char *campaign
 int cli_ledger_log(ridge_ledger *ledger, const char *path, const char *campaign,
                    const struct cli_output *out)
 {
-    return out->format == RIDGE_FORMAT_JSON
-               ? print_document(ledger, path, campaign, out, "ridge-ledger-log/1", log_query,
-                                "steps")
+    return is_raw(out)
+               ? print_rows(ledger, path, campaign, out, "ridge-ledger-log/1", log_query, "steps")
                : log_text(ledger, path, campaign, out);
 }
 
@@ -302,9 +311,9 @@ int cli_ledger_chain(ridge_ledger *ledger, const char *path, const char *campaig
     char id[16];
     int status;
 
-    if (out->format == RIDGE_FORMAT_JSON)
-        return print_document(ledger, path, campaign, out, "ridge-ledger-chain/1", chain_query,
-                              "steps");
+    if (is_raw(out))
+        return print_rows(ledger, path, campaign, out, "ridge-ledger-chain/1", chain_query,
+                          "steps");
     output = cli_open(out);
     table = ridge_table_create(chain_columns, sizeof(chain_columns) / sizeof(chain_columns[0]));
     cli_query_open(&query, ledger, path, chain_query, values, 1);
@@ -362,7 +371,7 @@ static int print_cases(ridge_ledger *ledger, const char *path, const char *campa
                        const struct cli_output *out, const struct case_view *view)
 {
     const char *const values[] = {campaign};
-    ridge_output *const output = cli_open(out);
+    ridge_output *const output = is_raw(out) ? NULL : cli_open(out);
     ridge_table *const table = ridge_table_create(view->columns, view->column_count);
     struct cli_query query;
     size_t i, count;
@@ -374,24 +383,20 @@ static int print_cases(ridge_ledger *ledger, const char *path, const char *campa
             add_typed(table, &query, i, &view->columns[i]);
     status = cli_query_close(&query);
     count = ridge_table_row_count(table);
-    if (status == CLI_DONE && count == 0 && out->format == RIDGE_FORMAT_TEXT) {
+    if (is_raw(out)) {
+        if (status == CLI_DONE)
+            status = print_rows(ledger, path, campaign, out, view->schema, view->sql, view->key);
+    } else if (status == CLI_DONE && count == 0 && out->format == RIDGE_FORMAT_TEXT) {
         ridge_output_format(output, "%s\n", view->none);
-    } else if (status == CLI_DONE && out->format == RIDGE_FORMAT_JSON) {
-        ridge_json *const json = ridge_json_create(output);
-
-        ridge_json_begin_object(json, NULL);
-        ridge_json_text(json, "schema", view->schema);
-        status = cli_query_print(ledger, path, view->sql, values, 1, RIDGE_FORMAT_JSON, output,
-                                 json, view->key);
-        ridge_json_end_object(json);
-        ridge_json_free(json);
     } else if (status == CLI_DONE) {
         ridge_table_write(table, out->format, output, NULL, NULL);
         if (view->note != NULL && out->format == RIDGE_FORMAT_TEXT)
             ridge_output_format(output, "\n%s\n", view->note);
     }
     ridge_table_free(table);
-    return cli_close(output, status == CLI_DONE && view->says_no && count > 0 ? CLI_NO : status);
+    if (!is_raw(out))
+        status = cli_close(output, status);
+    return status == CLI_DONE && view->says_no && count > 0 ? CLI_NO : status;
 }
 
 #define COUNT(columns) (sizeof(columns) / sizeof((columns)[0]))

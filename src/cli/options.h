@@ -164,6 +164,7 @@ enum command_group {
     GROUP_EXPLAIN,  /* what a report says */
     GROUP_REPORT,   /* what is in a report */
     GROUP_CODE,     /* what is in compiled code */
+    GROUP_PROVE,    /* runs kernels: right, how fast, faster */
     GROUP_CAMPAIGN, /* what was tried, and the evidence for it */
     GROUP_HELP,
     GROUP_COUNT

@@ -86,7 +86,7 @@ bool cuda_driver_open(cuda_driver *out, const char **why)
 #endif
     );
     if (out->library == NULL) {
-        *why = "no NVIDIA driver: libcuda.so.1 is not there";
+        *why = "no NVIDIA driver (libcuda.so.1 is not there)";
         return false;
     }
     *why = start(out);

@@ -120,7 +120,6 @@ typedef struct cu_tensor_map {
     X(CU_ASSERT, CUDA_ERROR_ASSERT, 710)                                                           \
     X(CU_HARDWARE_STACK, CUDA_ERROR_HARDWARE_STACK_ERROR, 714)                                     \
     X(CU_LAUNCH_FAILED, CUDA_ERROR_LAUNCH_FAILED, 719)                                             \
-    X(CU_NOT_SUPPORTED, CUDA_ERROR_NOT_SUPPORTED, 801)                                             \
     X(CU_SYSTEM_NOT_READY, CUDA_ERROR_SYSTEM_NOT_READY, 802)                                       \
     X(CU_DRIVER_MISMATCH, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 803)                                  \
     X(CU_COMPAT_UNSUPPORTED, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, 804)                       \
@@ -148,7 +147,6 @@ typedef struct cu_tensor_map {
     X(CU_DEVICE_SHARED_OPTIN, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 97)           \
     X(CU_DEVICE_VIRTUAL_MEMORY, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102)      \
     X(CU_DEVICE_PERSISTING_L2, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE, 108)              \
-    X(CU_DEVICE_TENSOR_MAP, CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 127)                  \
     X(CU_FUNCTION_THREADS, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 0)                             \
     X(CU_FUNCTION_SHARED, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, 1)                                  \
     X(CU_FUNCTION_LOCAL, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, 3)                                    \

@@ -68,6 +68,10 @@ ridge_status cuda_event_synchronize(ridge_event *event, ridge_error *err);
 ridge_status cuda_event_elapsed_ns(const ridge_event *from, const ridge_event *to, double *out,
                                    ridge_error *err);
 
+/* cuda_image.c: RIDGE_ERR_FORMAT for what is neither a cubin, a fat binary nor a text, or is cut
+ * short. *text: it is one, PTX, and the driver needs a NUL behind it. */
+ridge_status cuda_image_check(const void *data, size_t size_bytes, bool *text, ridge_error *err);
+
 /* cuda_module.c */
 ridge_status cuda_module_load(ridge_device *device, const void *image, size_t size_bytes, char *log,
                               size_t log_size, ridge_gpu_module **out, ridge_error *err);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Modules. The driver takes an image without its size and trusts what stands in it, so what is
- * announced is compared with what is there first. Kernels are loaded when they are asked for, at
+ * Modules. Kernels are loaded when they are asked for, at
  * once: with the driver's lazy loading the first launch would pay, and might not be captured. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/cursor.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "device/cuda_internal.h"
@@ -18,99 +16,20 @@ typedef struct cuda_module {
     cuda_function *functions;
 } cuda_module;
 
-/* -- the image --------------------------------------------------------------------------------- */
-
-enum {
-    ELF_HEADER_BYTES = 64,
-    ELF_SECTION_BYTES = 64,
-    ELF_SEGMENT_BYTES = 56,
-    ELF_NO_BITS = 8,
-    FATBIN_HEADER_BYTES = 16
-};
-static const uint32_t FATBIN_MAGIC = 0xba55ed50u;
-
-static ridge_status cut_short(size_t size_bytes, const char *what, ridge_error *err)
+/* PTX gets the NUL that the driver needs: *copy is new, NULL for what is no text. */
+static ridge_status prepare_image(const void *image, size_t size_bytes, char **copy,
+                                  ridge_error *err)
 {
-    return ridge_fail(err, RIDGE_ERR_FORMAT, "the %s is cut short: it has %zu bytes", what,
-                      size_bytes);
-}
-
-/* One table of an ELF file fits into it. */
-static bool table_fits(ridge_slice image, uint64_t offset, uint64_t count, uint64_t entry_bytes)
-{
-    return offset <= image.size && count <= (image.size - offset) / entry_bytes;
-}
-
-static ridge_status check_elf(ridge_slice image, ridge_error *err)
-{
-    ridge_cursor at = ridge_cursor_of(image);
-    uint64_t segments, sections, i;
-    uint16_t segment_count, section_count;
-
-    ridge_skip(&at, 32);
-    segments = ridge_read_u64(&at);
-    sections = ridge_read_u64(&at);
-    ridge_skip(&at, 4 + 2 + 2);
-    segment_count = ridge_read_u16(&at);
-    ridge_skip(&at, 2);
-    section_count = ridge_read_u16(&at);
-    if (at.failed || !table_fits(image, segments, segment_count, ELF_SEGMENT_BYTES) ||
-        !table_fits(image, sections, section_count, ELF_SECTION_BYTES))
-        return cut_short(image.size, "cubin", err);
-    for (i = 0; i < section_count; i++) {
-        ridge_cursor section =
-            ridge_cursor_at(image.data + sections + i * ELF_SECTION_BYTES, ELF_SECTION_BYTES);
-        uint64_t offset, size;
-        uint32_t type;
-
-        ridge_skip(&section, 4);
-        type = ridge_read_u32(&section);
-        ridge_skip(&section, 16);
-        offset = ridge_read_u64(&section);
-        size = ridge_read_u64(&section);
-        if (type != ELF_NO_BITS && !table_fits(image, offset, size, 1))
-            return cut_short(image.size, "cubin", err);
-    }
-    return RIDGE_OK;
-}
-
-static ridge_status check_fatbin(ridge_slice image, ridge_error *err)
-{
-    ridge_cursor at = ridge_cursor_of(image);
-    uint16_t header_bytes;
-    uint64_t payload_bytes;
-
-    ridge_skip(&at, 6);
-    header_bytes = ridge_read_u16(&at);
-    payload_bytes = ridge_read_u64(&at);
-    if (at.failed || header_bytes < FATBIN_HEADER_BYTES ||
-        !table_fits(image, header_bytes, payload_bytes, 1))
-        return cut_short(image.size, "fat binary", err);
-    return RIDGE_OK;
-}
-
-/* Text gets the NUL that the driver needs: *copy is new, NULL for what is no text. */
-static ridge_status check_image(ridge_slice image, char **copy, ridge_error *err)
-{
-    static const char elf[] = "\177ELF";
-    const uint32_t magic =
-        image.size >= 4
-            ? ridge_read_u32(&(ridge_cursor){image.data, image.data, image.data + 4, false})
-            : 0;
+    bool is_text;
+    const ridge_status status = cuda_image_check(image, size_bytes, &is_text, err);
 
     *copy = NULL;
-    if (image.size >= 4 && memcmp(image.data, elf, 4) == 0)
-        return check_elf(image, err);
-    if (magic == FATBIN_MAGIC)
-        return check_fatbin(image, err);
-    if (image.size == 0 || (memchr(image.data, '\0', image.size) != NULL &&
-                            strlen((const char *)image.data) + 1 != image.size))
-        return ridge_fail(err, RIDGE_ERR_FORMAT,
-                          "neither a cubin nor a fat binary nor PTX (%zu bytes)", image.size);
-    *copy = ridge_calloc(1, image.size + 1);
+    if (status != RIDGE_OK || !is_text)
+        return status;
+    *copy = ridge_calloc(1, size_bytes + 1);
     if (*copy == NULL)
         return cuda_no_host_memory(err);
-    memcpy(*copy, image.data, image.size);
+    memcpy(*copy, image, size_bytes);
     return RIDGE_OK;
 }
 
@@ -192,7 +111,7 @@ ridge_status cuda_module_load(ridge_device *base, const void *image, size_t size
     cuda_device *const device = cuda_of(base);
     cuda_module *module = NULL;
     char *copy = NULL;
-    ridge_status status = check_image((ridge_slice){image, size_bytes}, &copy, err);
+    ridge_status status = prepare_image(image, size_bytes, &copy, err);
 
     if (status == RIDGE_OK)
         status = cuda_enter(device, err);

@@ -18,7 +18,10 @@ enum {
     CLOCK_MEMORY = 2,
     SENSOR_GPU = 0,
     TOO_SMALL = 7, /* NVML_ERROR_INSUFFICIENT_SIZE */
-    PROCESSES_MOST = 4096
+    PROCESSES_MOST = 4096,
+    HW_SLOWDOWN = 0x8,
+    HW_THERMAL = 0x40,
+    HW_BRAKE = 0x80
 };
 
 /* nvmlClocksEventReason...; of several the meaning of ridge/device.h is one. */
@@ -26,15 +29,15 @@ static const struct reason {
     unsigned long long bit;
     unsigned reason;
 } reason_rows[] = {
-    {0x1, RIDGE_CLOCK_IDLE},       /* GpuIdle */
-    {0x2, RIDGE_CLOCK_LOCKED},     /* ApplicationsClocksSetting, also locked clocks */
-    {0x4, RIDGE_CLOCK_POWER_CAP},  /* SwPowerCap */
-    {0x8, RIDGE_CLOCK_OTHER},      /* HwSlowdown: see thermal and brake below */
-    {0x10, RIDGE_CLOCK_OTHER},     /* SyncBoost */
-    {0x20, RIDGE_CLOCK_THERMAL},   /* SwThermalSlowdown */
-    {0x40, RIDGE_CLOCK_THERMAL},   /* HwThermalSlowdown */
-    {0x80, RIDGE_CLOCK_POWER_CAP}, /* HwPowerBrakeSlowdown */
-    {0x100, RIDGE_CLOCK_OTHER},    /* DisplayClockSetting */
+    {0x1, RIDGE_CLOCK_IDLE},           /* GpuIdle */
+    {0x2, RIDGE_CLOCK_LOCKED},         /* ApplicationsClocksSetting, also locked clocks */
+    {0x4, RIDGE_CLOCK_POWER_CAP},      /* SwPowerCap */
+    {HW_SLOWDOWN, RIDGE_CLOCK_OTHER},  /* HwSlowdown */
+    {0x10, RIDGE_CLOCK_OTHER},         /* SyncBoost */
+    {0x20, RIDGE_CLOCK_THERMAL},       /* SwThermalSlowdown */
+    {HW_THERMAL, RIDGE_CLOCK_THERMAL}, /* HwThermalSlowdown */
+    {HW_BRAKE, RIDGE_CLOCK_POWER_CAP}, /* HwPowerBrakeSlowdown */
+    {0x100, RIDGE_CLOCK_OTHER},        /* DisplayClockSetting */
 };
 
 static const struct symbol {
@@ -141,6 +144,9 @@ void nvml_read_clocks(const nvml *library, nvml_handle device, ridge_clock_readi
         out->temperature_c = value;
     if (library->reasons == NULL || library->reasons(device, &bits) != 0)
         return;
+    /* A hardware slowdown whose own reason is known is that. */
+    if ((bits & (HW_THERMAL | HW_BRAKE)) != 0)
+        bits &= ~(unsigned long long)HW_SLOWDOWN;
     for (i = 0; i < sizeof(reason_rows) / sizeof(reason_rows[0]); i++)
         if ((bits & reason_rows[i].bit) != 0)
             out->reasons |= reason_rows[i].reason;

@@ -23,10 +23,6 @@ typedef struct nvml_process {
     unsigned gpu_instance, compute_instance;
 } nvml_process;
 
-typedef struct nvml_memory {
-    unsigned long long total_bytes, free_bytes, used_bytes;
-} nvml_memory;
-
 /* X(member, symbol, older name of the same or NULL, parameters) */
 /* clang-format off */
 #define NVML_SYMBOLS(X)                                                                            \
@@ -51,7 +47,6 @@ typedef struct nvml_memory {
     X(ecc, "nvmlDeviceGetEccMode", NULL, (nvml_handle device, unsigned *now, unsigned *pending))   \
     X(mig, "nvmlDeviceGetMigMode", NULL, (nvml_handle device, unsigned *now, unsigned *pending))   \
     X(bus_width, "nvmlDeviceGetMemoryBusWidth", NULL, (nvml_handle device, unsigned *bits))        \
-    X(memory, "nvmlDeviceGetMemoryInfo", NULL, (nvml_handle device, nvml_memory *out))             \
     X(virtualization, "nvmlDeviceGetVirtualizationMode", NULL,                                     \
       (nvml_handle device, unsigned *mode))
 /* clang-format on */

@@ -18,9 +18,6 @@ static const struct refusal {
     ridge_status status;
     const char *message;
 } refusals[] = {
-    {SQLITE_BUSY, RIDGE_ERR_IO,
-     "locked by another process; tried for 10 s. Try again when that has ended (fuser FILE names "
-     "it)"},
     {SQLITE_LOCKED, RIDGE_ERR_IO, "in use by another query of this process"},
     {SQLITE_FULL, RIDGE_ERR_IO,
      "the disk is full: nothing of this was written, what was there is intact"},
@@ -45,6 +42,12 @@ ridge_status ledger_fail(ridge_ledger *ledger, const char *doing, ridge_error *e
                           "cannot %s: the system refused to write; nothing of this was written, "
                           "what was there is intact",
                           doing);
+    if ((code & 0xff) == SQLITE_BUSY)
+        return ridge_fail(
+            err, RIDGE_ERR_IO,
+            "cannot %s: locked by another process, tried for %g s; try again when that "
+            "has ended (fuser FILE names it)",
+            doing, ledger->wait_ms / 1e3);
     for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++)
         if (refusals[i].code == (code & 0xff))
             return ridge_fail(err, refusals[i].status, "cannot %s: %s", doing, refusals[i].message);
@@ -108,6 +111,12 @@ ridge_status ledger_text_of(ridge_ledger *ledger, const char *sql, const char *c
     }
     sqlite3_finalize(statement);
     return status;
+}
+
+void ledger_set_wait(ridge_ledger *ledger, int wait_ms)
+{
+    ledger->wait_ms = wait_ms;
+    sqlite3_busy_timeout(ledger->database, wait_ms);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -249,7 +258,7 @@ ridge_status ridge_ledger_open(const char *path, ridge_ledger_mode mode, ridge_l
         add_functions(ledger->database) != SQLITE_OK)
         status = ledger_fail(ledger, "open the ledger", err);
     if (status == RIDGE_OK)
-        sqlite3_busy_timeout(ledger->database, LEDGER_WAIT_MS);
+        ledger_set_wait(ledger, LEDGER_WAIT_MS);
     if (status == RIDGE_OK)
         status = check_schema(ledger, mode, err);
     if (status == RIDGE_OK)

@@ -28,8 +28,12 @@ enum {
 struct ridge_ledger {
     sqlite3 *database;
     sqlite3_stmt *inserts[LEDGER_TABLES]; /* made when first used */
+    int wait_ms; /* for another process; LEDGER_WAIT_MS, less in tests */
     bool in_transaction;
 };
+
+/* How long to wait for another process, from now on. */
+void ledger_set_wait(ridge_ledger *ledger, int wait_ms);
 
 /* Says what SQLite refused, in words of what to do, with the status for it. doing: "write a row". */
 ridge_status ledger_fail(ridge_ledger *ledger, const char *doing, ridge_error *err);

@@ -306,7 +306,7 @@ static ridge_status find_basis(ridge_ledger *ledger, const struct open_step *ope
         return status;
     if (open->build[0] == '\0')
         ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                   "step %d has no build: ridge step build FILE, or ridge ledger add-profile FILE",
+                   "step %d has no build: ridge step build BUILD, or ridge ledger add-profile FILE",
                    open->number);
     else if (parent[0] == '\0')
         ridge_fail(

@@ -41,7 +41,8 @@ static ridge_status prepare_query(ridge_ledger *ledger, const char *sql, sqlite3
     sqlite3_set_authorizer(ledger->database, allow_reading, NULL);
     code = sqlite3_prepare_v2(ledger->database, sql, -1, out, &rest);
     sqlite3_set_authorizer(ledger->database, NULL, NULL);
-    if (code == SQLITE_AUTH)
+    if (code == SQLITE_AUTH || (code == SQLITE_ERROR &&
+                                strstr(sqlite3_errmsg(ledger->database), "not authorized") != NULL))
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "a query may only read: SELECT ...");
     if (code == SQLITE_ERROR)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no query: %s",

@@ -93,8 +93,11 @@ static ridge_status take(const ridge_ledger_table *table, const ridge_ledger_col
         sqlite3_bind_int(insert, at, flag);
         return RIDGE_OK;
     case RIDGE_LEDGER_BYTES:
-        if (text == NULL || !ridge_base64_read(text, &bytes, &size))
+        if (text == NULL)
             return wrong_type(table, column, err);
+        if (!ridge_base64_read(text, &bytes, &size))
+            return size > 0 ? ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for a row")
+                            : wrong_type(table, column, err);
         ridge_record_bytes(record, column->name, bytes, size);
         sqlite3_bind_blob64(insert, at, bytes, size, SQLITE_TRANSIENT);
         ridge_free(bytes);

@@ -22,20 +22,27 @@ static void send_line(session_records *records, const ridge_text *line)
     session_send(records->child, SESSION_FRAME_RECORD, line->data, line->length);
 }
 
-/* Ends a row and sends it; id may be NULL. */
+/* Ends a row and sends it. */
 static void put(session_records *records, ridge_record *record, char *id)
 {
-    char own[RIDGE_HASH_TEXT];
     ridge_text line;
     ridge_status status;
 
     ridge_text_init(&line);
-    status = ridge_record_end(record, &line, id != NULL ? id : own, NULL);
+    status = ridge_record_end(record, &line, id, NULL);
     if (status == RIDGE_OK)
         send_line(records, &line);
     else if (records->status == RIDGE_OK)
         records->status = status;
     ridge_text_release(&line);
+}
+
+/* The same for a row that no other refers to. */
+static void put_row(session_records *records, ridge_record *record)
+{
+    char id[RIDGE_HASH_TEXT];
+
+    put(records, record, id);
 }
 
 /* The same for a row with members that are not hashed. */
@@ -99,7 +106,7 @@ static void put_header(session_records *records)
     ridge_record_text(&record, "schema", "ridge-bench/1");
     ridge_record_text(&record, "tool", "ridge");
     ridge_record_text(&record, "tool_version", ridge_version());
-    put(records, &record, NULL);
+    put_row(records, &record);
 }
 
 static void put_device(session_records *records, const ridge_device_info *info)
@@ -208,7 +215,7 @@ void session_records_floors(session_records *records, const ridge_floors *floors
         ridge_record_text(&record, "session_id", records->session_id);
         ridge_record_text(&record, "kind", rows[i].kind);
         ridge_record_number(&record, "value_ns", rows[i].value_ns);
-        put(records, &record, NULL);
+        put_row(records, &record);
     }
 }
 
@@ -225,7 +232,7 @@ static void put_roof(session_records *records, const char *kind, const char *dty
     known_text(&record, "dtype", dtype);
     ridge_record_number(&record, "value", value);
     ridge_record_text(&record, "unit", unit);
-    put(records, &record, NULL);
+    put_row(records, &record);
 }
 
 void session_records_roofs(session_records *records, const ridge_roofs *roofs)
@@ -337,7 +344,7 @@ static void put_samples(session_records *records, const session_held *held, cons
     ridge_record_text(&record, "codec", "i32");
     ridge_record_number(&record, "tick_ns", 1);
     ridge_record_bytes(&record, "blob", bytes, 4 * count);
-    put(records, &record, NULL);
+    put_row(records, &record);
     ridge_free(bytes);
 }
 
@@ -530,7 +537,7 @@ void session_records_comparison(session_records *records, const ridge_comparison
     ridge_record_number(&record, "a_clock_hz", arms[0].sm_hz);
     ridge_record_number(&record, "b_clock_hz", arms[1].sm_hz);
     ridge_record_integer(&record, "outputs_checked", comparison->outputs_checked);
-    put(records, &record, NULL);
+    put_row(records, &record);
 }
 
 void session_records_measurement(session_records *records, const ridge_measurement *measurement,
@@ -563,7 +570,7 @@ void session_records_measurement(session_records *records, const ridge_measureme
     ridge_record_number(&record, "power_w", arm->power_w);
     known_text(&record, "invalid_guard", measurement->invalid_guard);
     known_text(&record, "invalid_cause", measurement->invalid_cause);
-    put(records, &record, NULL);
+    put_row(records, &record);
 }
 
 /* Whether a test passed; left out when it was not made. */
@@ -591,7 +598,7 @@ static void put_regions(session_records *records, const ridge_mismatch *mismatch
         ridge_record_integer(&record, "hi", mismatch->regions[i].last);
         ridge_record_number(&record, "share", mismatch->regions[i].share_frac);
         known_text(&record, "explanation", mismatch->cause);
-        put(records, &record, NULL);
+        put_row(records, &record);
     }
     if (mismatch->period.axis < 0)
         return;
@@ -603,7 +610,7 @@ static void put_regions(session_records *records, const ridge_mismatch *mismatch
     ridge_record_integer(&record, "modulo", mismatch->period.modulus);
     ridge_record_number(&record, "share", mismatch->period.share_frac);
     known_text(&record, "explanation", mismatch->cause);
-    put(records, &record, NULL);
+    put_row(records, &record);
 }
 
 void session_records_check(session_records *records, const ridge_check_result *result,

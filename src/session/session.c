@@ -19,7 +19,9 @@ typedef struct worker {
     ridge_device *device;
     ridge_arm *arms[2];
     session_watched watched[2];
+    char hashes[2][RIDGE_HASH_TEXT]; /* of the arms' code; "" unknown */
     int arm_count;
+    ridge_arm_name name;
     session_records records;
     ridge_case *cases;
     size_t case_count, case_index;
@@ -140,11 +142,28 @@ static void send_build(worker *w, int arm, const char *hash)
         session_send_two(w->child, SESSION_FRAME_BUILD, &build, sizeof(build), image, size_bytes);
 }
 
+/* A library's hash is that of all its code, so two kernels of one library are told apart by their
+ * names. Where code has no hash, arms of one name are still the same code. */
+static void take_hash(worker *w, int index)
+{
+    const char *const code = ridge_arm_code_hash(w->arms[index]);
+    const char *const text = ridge_arm_text(w->arms[index]);
+    const char *const item = strrchr(text, ':');
+    char joined[256];
+
+    if (code != NULL && code[0] != '\0') {
+        snprintf(joined, sizeof(joined), "%s%.200s", code, item != NULL ? item : "");
+        ridge_hash_text(joined, strlen(joined), w->hashes[index]);
+    } else if (w->request->arms[1] != NULL &&
+               strcmp(w->request->arms[0], w->request->arms[1]) == 0) {
+        ridge_hash_text(text, strlen(text), w->hashes[index]);
+    }
+}
+
 static ridge_status open_arm(worker *w, int index, const char *text,
                              const ridge_arm_options *options, ridge_error *err)
 {
     session_base base = {.arm = index};
-    const char *hash;
     ridge_status status;
 
     note(w, SESSION_CALL_OPEN, index);
@@ -152,15 +171,14 @@ static ridge_status open_arm(worker *w, int index, const char *text,
     if (status != RIDGE_OK)
         return status;
     session_watch(&w->watched[index], ridge_arm_kernel(w->arms[index]), w->child, index);
-    hash = ridge_arm_code_hash(w->arms[index]);
-    hash = hash != NULL ? hash : "";
+    take_hash(w, index);
     w->arm_count = index + 1;
     note(w, SESSION_CALL_NONE, -1);
     ridge_arm_case(w->arms[index], &base.at);
-    snprintf(base.code_hash, sizeof(base.code_hash), "%s", hash);
+    snprintf(base.code_hash, sizeof(base.code_hash), "%s", w->hashes[index]);
     session_send(w->child, SESSION_FRAME_BASE, &base, sizeof(base));
     if (w->request->kind != RIDGE_SESSION_DESCRIBE)
-        send_build(w, index, hash);
+        send_build(w, index, w->hashes[index]);
     return RIDGE_OK;
 }
 
@@ -228,6 +246,7 @@ static ridge_status make_cases(worker *w, ridge_error *err)
 typedef struct shrinking {
     worker *w;
     uint64_t tests;
+    const char *cause_id; /* a smaller case with another cause is another fault */
 } shrinking;
 
 static bool still_fails(void *context, const ridge_case *at)
@@ -242,13 +261,14 @@ static bool still_fails(void *context, const ridge_case *at)
     return !is_stopped(s->w) &&
            ridge_check_kernel(s->w->device, &s->w->watched[0].kernel, at, &options, &result,
                               NULL) == RIDGE_OK &&
-           result.outcome == RIDGE_OUTCOME_FAIL;
+           result.outcome == RIDGE_OUTCOME_FAIL &&
+           strcmp(result.mismatch.cause_id, s->cause_id) == 0;
 }
 
 /* Shrinks with the test that failed alone, which keeps the fault the same and the tries short. */
 static void shrink(worker *w, const ridge_check_result *failed)
 {
-    shrinking s = {w, 0};
+    shrinking s = {w, 0, failed->mismatch.cause_id};
     ridge_check_options options = w->request->check;
     ridge_check_result result;
     ridge_case at = failed->at;
@@ -287,11 +307,9 @@ static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err
 
 static ridge_bench_arm bench_arm(const worker *w, int index)
 {
-    const char *const hash = ridge_arm_code_hash(w->arms[index]);
-
     return (ridge_bench_arm){.kernel = &w->watched[index].kernel,
                              .name = ridge_arm_text(w->arms[index]),
-                             .code_hash = hash != NULL ? hash : ""};
+                             .code_hash = w->hashes[index]};
 }
 
 static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *err)
@@ -334,6 +352,19 @@ static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *e
     return RIDGE_OK;
 }
 
+/* The operation that a case is of, so that cases of different arms are one. */
+static const char *family_of(worker *w)
+{
+    const char *const given = w->request->arm_options[0].family;
+
+    if (given != NULL)
+        return given;
+    if (ridge_arm_name_parse(w->request->arms[0], &w->name, NULL) == RIDGE_OK &&
+        w->name.kind == RIDGE_ARM_FAMILY)
+        return w->name.path;
+    return w->watched[0].kernel.name;
+}
+
 static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
 {
     ridge_kernel_work work;
@@ -343,7 +374,7 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
     session_beat(w->child);
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
-    session_records_case(&w->records, w->watched[0].kernel.name, at, &work);
+    session_records_case(&w->records, family_of(w), at, &work);
     return w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, err)
                                                    : measure_case(w, at, err);
 }

@@ -35,6 +35,7 @@ enum {
 /* How much longer than an arm what is ridge's own may be silent: a reference is plain loops on one
  * core, and roofs are measured with kernels that are no arms. */
 static const double own_patience = 10;
+static const double own_patience_least_s = 300;
 /* Seconds for a child that has said that it is done to end. */
 static const double end_patience_s = 5;
 
@@ -320,7 +321,9 @@ static void watch(supervisor *s)
 {
     const ridge_session_sink *const sink = s->sink;
     const unsigned long beats = atomic_load(&s->box->beats);
-    const double patience = is_own_work(s->box) ? own_patience : 1;
+    const double patience_s = is_own_work(s->box)
+                                  ? fmax(own_patience * s->plan->timeout_s, own_patience_least_s)
+                                  : s->plan->timeout_s;
     const double now = now_s();
 
     if (!s->is_ended && waitpid(s->child, &s->exit_status, WNOHANG) == s->child) {
@@ -336,8 +339,7 @@ static void watch(supervisor *s)
         atomic_store(&s->box->stop, true);
     if (sink->should_kill != NULL && sink->should_kill(sink->context))
         kill_child(s);
-    if (now - s->heard_s > (s->is_done ? end_patience_s : s->plan->timeout_s * patience) &&
-        !s->is_killed) {
+    if (now - s->heard_s > (s->is_done ? end_patience_s : patience_s) && !s->is_killed) {
         s->silent_s = now - s->heard_s;
         kill_child(s);
     }

@@ -13,7 +13,9 @@ shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 LC_ALL=C
-export LC_ALL
+RIDGE_LEDGER=$work/ridge.ledger
+SOURCE_DATE_EPOCH=1772355600
+export LC_ALL RIDGE_LEDGER SOURCE_DATE_EPOCH
 unset COLUMNS NO_COLOR
 status=0 sessions=0
 for file in "$@"; do
@@ -22,7 +24,7 @@ for file in "$@"; do
     awk -v work="$work" '
         /^```/ { inside = !inside; first = inside; session = 0; next }
         inside && first && /^\$ \.\/ridge / {
-            session = 1; n++
+            session = 1; n = sprintf("%03d", n + 1) # in the order of the document
             print substr($0, 11) >(work "/" n ".command")
             printf "" >(work "/" n ".expected")
         }
@@ -32,9 +34,8 @@ for file in "$@"; do
     for command in "$work"/*.command; do
         [ -f "$command" ] || continue
         sessions=$((sessions + 1))
-        # The words of a command line in a document need no quoting.
-        # shellcheck disable=SC2046
-        (set -f && "$ridge" $(cat "$command")) >"$work/found" 2>&1 || true
+        # Words as a shell takes them, but for patterns.
+        (set -f && eval "set -- $(cat "$command")" && "$ridge" "$@") 2>&1 | sed "s|$work/||g" >"$work/found" || true
         expected=${command%.command}.expected
         $update && cp "$work/found" "$expected.found"
         awk -v file="$file" -v command="$(cat "$command")" '
@@ -53,7 +54,7 @@ for file in "$@"; do
         awk -v work="$work" '
             /^```/ { inside = !inside; first = inside; session = 0; print; next }
             inside && first && /^\$ \.\/ridge / {
-                session = 1; n++; print
+                session = 1; n = sprintf("%03d", n + 1); print
                 excerpt = work "/" n ".expected"; full = work "/" n ".expected.found"
                 wanted = 0; lines = 0
                 while ((getline line <excerpt) > 0) wanted++

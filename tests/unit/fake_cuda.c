@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A CUDA driver of host memory, see fake_cuda.h. With FAKE_OLD it is one of CUDA 11.4: what came
- * later is missing. A kernel is one of two, and does: mark(uint32_t *at, uint32_t value). */
+ * later is missing. With FAKE_CUDA_START=crash or =hang in the environment it does so. Of its two
+ * kernels one does something: mark(uint32_t *at, uint32_t value). */
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device/cuda_driver.h"
 #include "fake_cuda.h"
@@ -108,8 +111,14 @@ static cu_pointer address(const void *data)
 
 cu_result cuInit(unsigned flags)
 {
+    const char *const start = getenv("FAKE_CUDA_START");
+
     (void)flags;
     ENTER;
+    if (start != NULL && strcmp(start, "crash") == 0)
+        raise(SIGKILL);
+    if (start != NULL && strcmp(start, "hang") == 0)
+        pause();
     return control->device_count > 0 ? CU_SUCCESS : CU_NO_DEVICE;
 }
 

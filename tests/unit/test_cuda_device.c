@@ -131,6 +131,33 @@ static struct listed {
     {"a list that shows nobody", 0, 0, -1},
 };
 
+static struct reasons {
+    const char *name;
+    unsigned long long bits;
+    unsigned reasons;
+} reasons_rows[] = {
+    {"no reason", 0, 0},
+    {"idle and locked", 0x3, RIDGE_CLOCK_IDLE | RIDGE_CLOCK_LOCKED},
+    {"a slowdown by heat", 0x48, RIDGE_CLOCK_THERMAL},
+    {"a slowdown by the brake", 0x88, RIDGE_CLOCK_POWER_CAP},
+    {"a slowdown", 0x8, RIDGE_CLOCK_OTHER},
+    {"unknown ones", 0xf000, 0},
+};
+
+static void knows_reasons(void **state)
+{
+    const struct reasons *const row = *state;
+    ridge_device *device;
+    ridge_clock_reading clocks;
+
+    use(false);
+    nvml_control->reasons = row->bits;
+    device = opened();
+    ridge_device_read_clocks(device, &clocks);
+    assert_int_equal(clocks.reasons, row->reasons);
+    ridge_device_free(device);
+}
+
 static void counts_others(void **state)
 {
     const struct listed *const row = *state;
@@ -429,6 +456,7 @@ static struct refused_image {
     const char *words;
 } refused_images[] = {
     {"empty", "", 0, 0, RIDGE_ERR_FORMAT, "neither a cubin"},
+    {"nothing but a NUL", "", 1, 0, RIDGE_ERR_FORMAT, "neither a cubin"},
     {"bytes", "ab\0cd", 5, 0, RIDGE_ERR_FORMAT, "neither a cubin"},
     {"a cubin cut short", elf_cut, sizeof(elf_cut), 0, RIDGE_ERR_FORMAT, "cubin is cut short"},
     {"a fat binary cut short", fatbin_cut, sizeof(fatbin_cut), 0, RIDGE_ERR_FORMAT,
@@ -461,6 +489,33 @@ static void refuses_images(void **state)
         assert_non_null(strstr(log, "wgmma"));
     ridge_device_free(device);
     nothing_left(cuda);
+}
+
+/* What nvcc made is taken, but not with its last byte missing. */
+static void takes_whole_images(void **state)
+{
+    static const char *const names[] = {"empty.cubin", "empty.fatbin"};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        static unsigned char bytes[8192];
+        char path[512];
+        FILE *file;
+        size_t size;
+        bool text;
+
+        snprintf(path, sizeof(path), "%s/tests/fuzz/corpus/gpu_image/%s", RIDGE_SOURCE_DIR,
+                 names[i]);
+        file = fopen(path, "rb");
+        assert_non_null(file);
+        size = fread(bytes, 1, sizeof(bytes), file);
+        fclose(file);
+        assert_in_range(size, 1000, sizeof(bytes) - 1);
+        WORKS(cuda_image_check(bytes, size, &text, &err));
+        assert_false(text);
+        FAILS(cuda_image_check(bytes, size - 1, &text, &err), RIDGE_ERR_FORMAT, "cut short");
+    }
 }
 
 /* -- tensor maps ------------------------------------------------------------------------------- */
@@ -879,6 +934,7 @@ int main(void)
     nvml_control = load(FAKE_NVML);
     cases_add(&list, "says what it is", says_what_it_is, NULL);
     CASES_ADD_ROWS(&list, counts_others, listed_rows);
+    CASES_ADD_ROWS(&list, knows_reasons, reasons_rows);
     cases_add(&list, "lives without NVML", lives_without_nvml, NULL);
     CASES_ADD_ROWS(&list, says_why_not, no_starts);
     cases_add(&list, "knows how many GPUs there are", knows_how_many, NULL);
@@ -887,6 +943,7 @@ int main(void)
     cases_add(&list, "times events", times_events, NULL);
     cases_add(&list, "launches", launches, NULL);
     CASES_ADD_ROWS(&list, refuses_images, refused_images);
+    cases_add(&list, "takes whole images", takes_whole_images, NULL);
     CASES_ADD_ROWS(&list, refuses_map, bad_maps);
     cases_add(&list, "encodes a tensor map", encodes_map, NULL);
     cases_add(&list, "captures", captures, NULL);

@@ -68,6 +68,11 @@ static struct bad {
     {"pdl as a number", HEAD LAUNCH ", \"pdl\": 1" ARGS "}", "pdl is 1, expected true or false"},
     {"a dtype", HEAD LAUNCH ", \"dtype\": \"bf61\"" ARGS "}",
      "dtype is \"bf61\", expected one of f64 f32 f16"},
+    {"buffers that are no array", HEAD LAUNCH ", \"buffers\": {}" ARGS "}",
+     "buffers is an object, expected an array of buffers"},
+    {"a buffer that is a scalar",
+     HEAD LAUNCH ", \"buffers\": [{\"name\": \"x\", \"role\": \"scalar\"}]" ARGS "}",
+     "buffers[0].role is \"scalar\", expected in, out, inout or workspace"},
     {"an argument that is no object", HEAD LAUNCH ", \"args\": [3]}", "args[0] is no object"},
     {"an argument without a role", HEAD LAUNCH ", \"args\": [{\"name\": \"x\"}]}",
      "args[0].role is absent, expected a text"},
@@ -321,8 +326,12 @@ static void packs(void **state)
 /* sample.cu: block_sum(const float *in, float *out, int n). */
 static struct fit {
     const char *name, *entry, *args, *message;
+    int sm;
 } fits[] = {
     {"a manifest that fits", "block_sum", "POINTER, POINTER, INT", NULL},
+    {"a GPU that runs it", "block_sum", "POINTER, POINTER, INT", NULL, 90},
+    {"a GPU that does not", "block_sum", "POINTER, POINTER, INT",
+     "sample has block_sum for sm_90, which sm_80 does not run", 80},
     {"one too few", "block_sum", "POINTER, POINTER",
      "args has 2 parameters, block_sum takes 3: parameter 2 at offset 16, 4 bytes, is missing"},
     {"one too many", "block_sum", "POINTER, POINTER, INT, INT",
@@ -362,15 +371,63 @@ static void compares_parameters(void **state)
         if (strncmp(at, "INT_AT_20", 9) == 0)
             parameter->offset_bytes = 20;
     }
-    status = arm_image_check(&manifest, file.data, file.size, "sample", &kind, &err);
+    status = arm_image_check(&manifest, file.data, file.size, "sample", fit->sm, &kind, &err);
     support_release(&file);
     if (fit->message == NULL && status != RIDGE_OK)
         fail_msg("%s", err.text);
     if (fit->message != NULL) {
-        assert_int_equal(status, RIDGE_ERR_INVALID_ARGUMENT);
+        assert_int_equal(status, fit->sm > 0 ? RIDGE_ERR_ARCH : RIDGE_ERR_INVALID_ARGUMENT);
         if (strstr(err.text, fit->message) == NULL)
             fail_msg("%s", err.text);
     }
+}
+
+/* What ridge inspect --manifest writes is refused by its first "?", and read once all are filled
+ * in. */
+static void reads_a_skeleton(void **state)
+{
+    static const char *const fills[][2] = {
+        {"\"n\": \"?\"", "\"n\":   7 "},
+        {"\"?\"", " 1 "}, /* grid, block */
+        {"\"?\"", " 32"},
+        {"\"in|out|inout|workspace|scalar\"", "\"in\"                           "},
+        {"\"?\"", "\"i8\""},
+        {"\"?\"", "\"n\""},
+        {"\"in|out|inout|workspace|scalar\"", "\"out\"                          "},
+        {"\"?\"", "\"u8\""},
+        {"\"?\"", "\"n\""},
+        {"\"i32|u32|f32\"", "\"i32\"        "},
+        {"\"?\"", "\"n\""},
+    };
+    static arm_manifest manifest;
+    const char *const path = RIDGE_SOURCE_DIR "/tests/golden/inspect/manifest.out";
+    char *const text = support_text(support_read(path));
+    char filled[4096];
+    size_t used = 0;
+    const char *from = text;
+    ridge_error err = {RIDGE_OK, ""};
+    ridge_arena arena;
+
+    (void)state;
+    ridge_arena_init(&arena);
+    assert_int_equal(parse(text, &arena, &manifest, &err), RIDGE_ERR_FORMAT);
+    assert_string_equal(err.text, "axes.n is \"?\", expected a whole number from 0 or an array of "
+                                  "at most 256 of them");
+    for (size_t i = 0; i < sizeof(fills) / sizeof(fills[0]); i++) {
+        const char *const at = strstr(from, fills[i][0]);
+
+        assert_non_null(at);
+        used += (size_t)snprintf(filled + used, sizeof(filled) - used, "%.*s%s", (int)(at - from),
+                                 from, fills[i][1]);
+        from = at + strlen(fills[i][0]);
+    }
+    snprintf(filled + used, sizeof(filled) - used, "%s", from);
+    if (parse(filled, &arena, &manifest, &err) != RIDGE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(manifest.signature.parameter_count, 3);
+    assert_int_equal(manifest.signature.parameters[2].offset_bytes, 16);
+    ridge_arena_release(&arena);
+    free(text);
 }
 
 static void memory_runs_out(void **state)
@@ -406,6 +463,7 @@ int main(void)
     cases_add(&list, "from a case to buffers and a launch", case_to_buffers, NULL);
     cases_add(&list, "a layout that nothing takes", layouts_are_refused_without_strides, NULL);
     cases_add(&list, "bytes of parameters", packs, NULL);
+    cases_add(&list, "the skeleton of ridge inspect", reads_a_skeleton, NULL);
     cases_add(&list, "memory that runs out", memory_runs_out, NULL);
     return cases_run(&list, "manifest");
 }

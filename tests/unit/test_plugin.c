@@ -80,7 +80,7 @@ static void no_library(void **state)
     assert_int_equal(ridge_arm_open(device, path, NULL, &arm, &err), RIDGE_ERR_FORMAT);
     unlink(path);
     rmdir(folder);
-    assert_non_null(strstr(err.text, "cannot be loaded: /tmp/ridge-test-")); /* not the copy */
+    assert_memory_equal(err.text, "cannot be loaded: ", 18);
     assert_null(strstr(err.text, ".ridge-"));
     ridge_device_free(device);
 }

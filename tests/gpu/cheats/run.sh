@@ -29,7 +29,7 @@ check() {
 compare() {
     status=0
     "$ridge" compare "$honest:honest" "$plugin:$name" --device "$device" \
-        --case "dtype=f32,$case" ${1:+--without "$1"} --budget 5 --json \
+        --sweep "dtype=f32,$case" ${1:+--without "$1"} --budget 5 --json \
         >"$work/json" 2>"$work/err" </dev/null || status=$?
     verdict=$(text verdict) guard=$(text invalid_guard) cause=$(text invalid_cause)
     [ -n "$verdict" ] || problem="compare ends with $status: $(cat "$work/err")"

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tests of values. The case's own are compared within bounds; integers, position codes and one-hot
+ * inputs bit for bit, wherever the reference itself shows that this is fair: its outputs are
+ * integers that the type holds, and no sum of magnitudes leaves what a float counts exactly. What is
+ * not linear (a softmax, a norm) excludes itself that way. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "check/check_run.h"
+
+static double *decode(const check_buffer *of, const unsigned char *bits, ridge_error *err)
+{
+    double *const out =
+        ridge_calloc(of->element_count > 0 ? (size_t)of->element_count : 1, sizeof(*out));
+
+    if (out == NULL) {
+        ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "no memory for output %s", of->desc.name);
+        return NULL;
+    }
+    for (int64_t i = 0; i < of->element_count; i++)
+        out[i] = ridge_dtype_load(of->desc.dtype, bits, i);
+    return out;
+}
+
+/* Tensor cores align products by truncation; of an output of one of their types it is assumed. */
+static double unit_of(const checker *self, const check_buffer *of)
+{
+    const bool is_gpu = ridge_device_get_info(self->device)->kind == RIDGE_DEVICE_CUDA;
+    const ridge_dtype dtype = of->desc.dtype;
+
+    return is_gpu && dtype != RIDGE_DTYPE_F32 && dtype != RIDGE_DTYPE_F64 ? 0x1p-22 : 0;
+}
+
+typedef struct side {
+    check_answer answer;
+    check_capture capture, previous;
+    bool has_previous;
+} side;
+
+static void side_release(side *of)
+{
+    check_answer_release(&of->answer);
+    check_capture_release(&of->capture);
+    check_capture_release(&of->previous);
+}
+
+static ridge_status compare_one(checker *self, const side *of, size_t index, bool is_exact,
+                                bool has_plain, ridge_mismatch *out, ridge_error *err)
+{
+    const check_buffer *const buffer = &self->set.buffers[index];
+    const double *inputs[RIDGE_KERNEL_BUFFERS];
+    int64_t counts[RIDGE_KERNEL_BUFFERS];
+    bool *const is_unwritten = ridge_calloc((size_t)buffer->element_count + 1, sizeof(bool));
+    double *got = decode(buffer, of->capture.bits[index], err), *previous = NULL;
+    ridge_comparand pair = {.name = buffer->desc.name,
+                            .ref = of->answer.out[index],
+                            .magnitude = of->answer.magnitude[index],
+                            .plain = has_plain ? of->answer.plain[index] : NULL,
+                            .dtype = buffer->desc.dtype,
+                            .ndim = buffer->small.ndim,
+                            .accumulate_length = self->work.accumulate_length,
+                            .accumulate_unit = unit_of(self, buffer),
+                            .is_exact = is_exact,
+                            .inputs = inputs,
+                            .input_counts = counts,
+                            .is_unwritten = is_unwritten};
+    ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
+
+    if (of->has_previous)
+        previous = decode(buffer, of->previous.bits[index], err);
+    if (is_unwritten == NULL || got == NULL || (of->has_previous && previous == NULL)) {
+        ridge_fail(err, status, "no memory to compare %s", buffer->desc.name);
+        goto out;
+    }
+    for (int64_t i = 0; i < buffer->element_count; i++)
+        is_unwritten[i] = buffer->owner == index && buffer->desc.role == RIDGE_ROLE_OUT &&
+                          check_is_poison(buffer->desc.dtype, of->capture.bits[index], i, 0);
+    pair.out = got;
+    pair.previous = previous;
+    memcpy(pair.shape, buffer->small.shape, sizeof(pair.shape));
+    if (self->options->tile != NULL)
+        memcpy(pair.tile, self->options->tile, sizeof(pair.tile));
+    if (buffer->row_dim == 0) {
+        pair.rows = self->rows;
+        pair.rows_extent = buffer->desc.shape[0];
+    }
+    for (size_t i = 0; i < self->set.count; i++)
+        if (of->answer.in[i] != NULL) {
+            inputs[pair.input_count] = of->answer.in[i];
+            counts[pair.input_count++] = self->set.buffers[i].element_count;
+        }
+    status = ridge_compare_arrays(&pair, out, err);
+out:
+    ridge_free(previous);
+    ridge_free(got);
+    ridge_free(is_unwritten);
+    return status;
+}
+
+static void describe(const ridge_mismatch *of, bool is_exact, ridge_test_result *out)
+{
+    if (of->match == RIDGE_MATCH_WRONG)
+        check_outcome(out, RIDGE_OUTCOME_FAIL, "%s: %" PRId64 " of %" PRId64 " wrong; %s", of->name,
+                      of->wrong_count, of->element_count, of->cause);
+    else if (of->match == RIDGE_MATCH_SUSPICIOUS && !is_exact && of->suspicious_count > 0)
+        check_outcome(out, RIDGE_OUTCOME_SUSPICIOUS,
+                      "%s: %" PRId64 " of %" PRId64
+                      " beyond what random rounding gives, within the hard bound",
+                      of->name, of->suspicious_count, of->element_count);
+    else if (of->match == RIDGE_MATCH_SUSPICIOUS)
+        check_outcome(out, RIDGE_OUTCOME_SUSPICIOUS,
+                      "%s: errors %.3g times those of plain evaluation in the same types", of->name,
+                      of->plain_ratio);
+}
+
+/* Every output; the first that fails stays in the result. */
+static ridge_status compare(checker *self, const side *of, bool is_exact, bool has_plain,
+                            ridge_test_result *out, ridge_error *err)
+{
+    ridge_check_result *const result = self->out;
+
+    for (size_t i = 0; i < self->set.count; i++) {
+        ridge_mismatch *mismatch;
+        ridge_status status;
+
+        if (!self->set.buffers[i].is_output)
+            continue;
+        mismatch = ridge_calloc(1, sizeof(*mismatch));
+        if (mismatch == NULL)
+            return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "no memory to compare");
+        status = compare_one(self, of, i, is_exact, has_plain, mismatch, err);
+        if (status == RIDGE_OK) {
+            const bool is_wrong = mismatch->match == RIDGE_MATCH_WRONG;
+
+            if (!is_exact && !(mismatch->worst_scaled_error <= result->worst_scaled_error) &&
+                !isnan(mismatch->worst_scaled_error))
+                result->worst_scaled_error = mismatch->worst_scaled_error;
+            if (!self->has_mismatch && (is_wrong || (out->test == RIDGE_TEST_VALUES &&
+                                                     (result->mismatch.ndim == 0 ||
+                                                      mismatch->match > result->mismatch.match)))) {
+                result->mismatch = *mismatch;
+                result->mismatch_test = out->test;
+                self->has_mismatch = is_wrong;
+            }
+            if (out->outcome != RIDGE_OUTCOME_FAIL)
+                describe(mismatch, is_exact, out);
+        }
+        ridge_free(mismatch);
+        if (status != RIDGE_OK)
+            return status;
+    }
+    return RIDGE_OK;
+}
+
+static bool has_reference(const checker *self, ridge_test_result *out)
+{
+    if (self->no_reference[0] != '\0')
+        check_outcome(out, RIDGE_OUTCOME_SKIPPED, "%s", self->no_reference);
+    return self->no_reference[0] == '\0';
+}
+
+/* Launches, and computes the answer to what the buffers held. */
+static ridge_status launch_and_answer(checker *self, const check_plan *plan, bool with_plain,
+                                      side *out, ridge_error *err)
+{
+    ridge_status status = check_answer_create(&self->set, with_plain, &out->answer, err);
+
+    if (status == RIDGE_OK)
+        status = check_launch(self, &self->set, plan, &out->answer, err);
+    if (status == RIDGE_OK)
+        status = check_capture_take(&self->set, &out->capture, err);
+    return status == RIDGE_OK ? check_answer_compute(self, &out->answer, with_plain, err) : status;
+}
+
+ridge_status check_values(checker *self, ridge_test_result *out, ridge_error *err)
+{
+    const bool has_plain = self->kernel->plain != NULL;
+    check_plan plan = check_plain_plan;
+    side got = {.has_previous = true};
+    ridge_status status;
+
+    /* A launch on other values first: an answer that is kept from it is seen. */
+    plan.seed = self->at.seed + 1;
+    status = check_launch(self, &self->set, &plan, NULL, err);
+    if (status != RIDGE_OK)
+        return status; /* also a refusal, whether there is a reference or not */
+    if (!has_reference(self, out))
+        return RIDGE_OK;
+    status = check_capture_take(&self->set, &got.previous, err);
+    plan.seed = self->at.seed;
+    if (status == RIDGE_OK)
+        status = launch_and_answer(self, &plan, has_plain, &got, err);
+    if (status == RIDGE_OK)
+        status = compare(self, &got, false, has_plain, out, err);
+    side_release(&got);
+    return status;
+}
+
+/* -- equal in every bit ------------------------------------------------------------------------ */
+
+/* A whole number that the type holds, of terms that a float sums exactly. */
+static bool is_fair(const checker *self, const check_answer *answer)
+{
+    double least = INFINITY, greatest = -INFINITY;
+
+    for (size_t i = 0; i < self->set.count; i++) {
+        const check_buffer *const of = &self->set.buffers[i];
+        const double most = of->desc.dtype == RIDGE_DTYPE_F64 ? 0x1p53 : 0x1p24;
+
+        for (int64_t k = 0; k < of->element_count && of->is_output; k++) {
+            const double value = answer->out[i][k], terms = answer->magnitude[i][k];
+
+            if (value != rint(value) || !(fabs(value) <= most) || terms > most ||
+                ridge_dtype_round(of->desc.dtype, value) != value)
+                return false;
+            least = fmin(least, value);
+            greatest = fmax(greatest, value);
+        }
+    }
+    return least < greatest;
+}
+
+typedef struct exact_plan {
+    ridge_values values;
+    int first_values; /* -1 */
+} exact_plan;
+
+/* The first plan whose answer can be demanded bit for bit. */
+static ridge_status check_exact(checker *self, const exact_plan *plans, size_t plan_count,
+                                const char *why_not, ridge_test_result *out, ridge_error *err)
+{
+    if (!has_reference(self, out))
+        return RIDGE_OK;
+    for (size_t i = 0; i < plan_count; i++) {
+        check_plan plan = check_plain_plan;
+        side got = {.has_previous = false};
+        ridge_status status;
+        bool fair = false;
+
+        plan.values = (int)plans[i].values;
+        plan.first_values = plans[i].first_values;
+        plan.seed = self->at.seed;
+        status = launch_and_answer(self, &plan, false, &got, err);
+        if (status == RIDGE_OK) {
+            fair = is_fair(self, &got.answer);
+            if (fair)
+                status = compare(self, &got, true, false, out, err);
+        }
+        side_release(&got);
+        if (status != RIDGE_OK || fair)
+            return status;
+    }
+    check_outcome(out, RIDGE_OUTCOME_SKIPPED, "does not apply: %s", why_not);
+    return RIDGE_OK;
+}
+
+static const char not_integers[] = "the right outputs are not all integers that the type holds";
+
+ridge_status check_integers(checker *self, ridge_test_result *out, ridge_error *err)
+{
+    static const exact_plan plans[] = {{RIDGE_VALUES_SMALL_INT, -1}, {RIDGE_VALUES_UNIT_INT, -1}};
+
+    return check_exact(self, plans, 2, not_integers, out, err);
+}
+
+ridge_status check_position(checker *self, ridge_test_result *out, ridge_error *err)
+{
+    static const exact_plan plans[] = {{RIDGE_VALUES_INDEX, -1}};
+
+    return check_exact(self, plans, 1, not_integers, out, err);
+}
+
+ridge_status check_one_hot(checker *self, ridge_test_result *out, ridge_error *err)
+{
+    static const exact_plan plans[] = {{RIDGE_VALUES_INDEX, RIDGE_VALUES_ONE_HOT},
+                                       {RIDGE_VALUES_SMALL_INT, RIDGE_VALUES_ONE_HOT},
+                                       {RIDGE_VALUES_ONE_HOT, RIDGE_VALUES_SMALL_INT}};
+
+    return check_exact(self, plans, 3, not_integers, out, err);
+}
+
+ridge_status check_precision(checker *self, ridge_test_result *out, ridge_error *err)
+{
+    static const exact_plan plans[] = {{RIDGE_VALUES_ONE_HOT, RIDGE_VALUES_ODD12},
+                                       {RIDGE_VALUES_ODD12, RIDGE_VALUES_ONE_HOT},
+                                       {RIDGE_VALUES_ODD12, -1}};
+
+    for (size_t i = 0; i < self->set.count; i++) {
+        const ridge_dtype dtype = self->set.buffers[i].desc.dtype;
+
+        if (ridge_dtype_is_float(dtype) && dtype != RIDGE_DTYPE_F32 && dtype != RIDGE_DTYPE_F64) {
+            check_outcome(out, RIDGE_OUTCOME_SKIPPED, "does not apply: %s is %s",
+                          self->set.buffers[i].desc.name, ridge_dtype_name(dtype));
+            return RIDGE_OK;
+        }
+    }
+    return check_exact(self, plans, 3, not_integers, out, err);
+}
+
+/* -- scaled, and another seed ------------------------------------------------------------------ */
+
+ridge_status check_scaling(checker *self, ridge_test_result *out, ridge_error *err)
+{
+    static const int exponents[] = {5, -5};
+
+    if (!has_reference(self, out))
+        return RIDGE_OK;
+    if (self->row_count > 0) {
+        check_outcome(out, RIDGE_OUTCOME_SKIPPED, "only some rows of a case this large are read");
+        return RIDGE_OK;
+    }
+    for (size_t i = 0; i < 2 && out->outcome != RIDGE_OUTCOME_FAIL; i++) {
+        check_plan plan = check_plain_plan;
+        side got = {.has_previous = false};
+        ridge_status status;
+
+        plan.values = RIDGE_VALUES_NORMAL;
+        plan.seed = self->at.seed;
+        plan.scale_exponent = exponents[i];
+        status = launch_and_answer(self, &plan, false, &got, err);
+        if (status == RIDGE_OK)
+            status = compare(self, &got, false, false, out, err);
+        side_release(&got);
+        if (status != RIDGE_OK)
+            return status;
+    }
+    return RIDGE_OK;
+}
+
+/* Elements that differ between two seeds, in what came out and in what should have. */
+static void count_different(const checker *self, const side *a, const side *b, bool has_answer,
+                            int64_t *got, int64_t *wanted, int64_t *count)
+{
+    *got = *wanted = *count = 0;
+    for (size_t i = 0; i < self->set.count; i++) {
+        const check_buffer *const of = &self->set.buffers[i];
+        const ridge_dtype dtype = of->desc.dtype;
+
+        if (!of->is_output)
+            continue;
+        for (int64_t k = 0; k < of->element_count; k++) {
+            *got += ridge_dtype_bits(dtype, a->capture.bits[i], k) !=
+                    ridge_dtype_bits(dtype, b->capture.bits[i], k);
+            *wanted += has_answer && ridge_dtype_round(dtype, a->answer.out[i][k]) !=
+                                         ridge_dtype_round(dtype, b->answer.out[i][k]);
+        }
+        *count += of->element_count;
+    }
+}
+
+ridge_status check_different(checker *self, ridge_test_result *out, ridge_error *err)
+{
+    const bool has_answer = self->no_reference[0] == '\0';
+    side sides[2] = {{.has_previous = false}, {.has_previous = false}};
+    int64_t got, wanted, count;
+    ridge_status status = RIDGE_OK;
+
+    for (size_t i = 0; i < 2 && status == RIDGE_OK; i++) {
+        check_plan plan = check_plain_plan;
+
+        plan.values = RIDGE_VALUES_NORMAL;
+        plan.seed = self->at.seed + 17 * i;
+        if (has_answer)
+            status = launch_and_answer(self, &plan, false, &sides[i], err);
+        else
+            status = check_launch(self, &self->set, &plan, NULL, err);
+        if (status == RIDGE_OK && !has_answer)
+            status = check_capture_take(&self->set, &sides[i].capture, err);
+    }
+    if (status == RIDGE_OK) {
+        count_different(self, &sides[0], &sides[1], has_answer, &got, &wanted, &count);
+        if (count == 0 || (has_answer && wanted * 2 < count))
+            check_outcome(out, RIDGE_OUTCOME_SKIPPED,
+                          "does not apply: the right outputs of two seeds are much the same");
+        else if (has_answer ? (double)got < 0.9 * (double)wanted : got == 0)
+            check_outcome(out, RIDGE_OUTCOME_FAIL,
+                          "other inputs change %" PRId64 " of %" PRId64
+                          " elements%s: a constant, or an answer that was kept",
+                          got, count, has_answer ? "" : " (no reference to compare with)");
+    }
+    side_release(&sides[0]);
+    side_release(&sides[1]);
+    return status;
+}

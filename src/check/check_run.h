@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files that run a kernel share.
+ *
+ *     check_buffers.c   memory of a case: bands, fills, poison, reading back
+ *     check_rows.c      which rows of a large case are verified
+ *     check_kernel.c    order of the check; launch, reference, comparison
+ *     check_exact.c     tests of values, against a reference
+ *     check_tests.c     tests of memory, state and order, without one
+ */
+#ifndef RIDGE_CHECK_RUN_H
+#define RIDGE_CHECK_RUN_H
+
+#include "ridge/check.h"
+
+/* -- memory of a case -------------------------------------------------------------------------- */
+
+typedef struct check_buffer {
+    ridge_buffer_desc desc;  /* as the kernel gets it, laid out */
+    ridge_buffer_desc small; /* what is verified: contiguous, of chosen rows in a large case */
+    int row_dim;             /* of desc, whose rows are chosen; -1: all of it */
+    int64_t element_count;   /* of small */
+    size_t owner;            /* buffer whose memory it is: itself, or the input it may overwrite */
+    bool is_input, is_output;
+    ridge_mapping *mapping;
+    void *base; /* NULL when another owns the memory */
+    size_t base_bytes, lead_bytes, span_bytes;
+    unsigned char *least, *data; /* least address; address of element (0, 0, ...) */
+} check_buffer;
+
+typedef enum check_place { CHECK_LEFT, CHECK_RIGHT, CHECK_FENCE } check_place;
+
+typedef struct check_set {
+    ridge_device *device;
+    ridge_stream *stream;
+    const ridge_kernel *kernel;
+    const ridge_case *at;
+    const int64_t *rows; /* borrowed; NULL: all */
+    int64_t row_count;
+    check_buffer buffers[RIDGE_KERNEL_BUFFERS];
+    size_t count;
+    ridge_buffer_desc descs[RIDGE_KERNEL_BUFFERS];
+    void *data[RIDGE_KERNEL_BUFFERS];
+    ridge_view view;
+    void *state;
+    bool is_prepared;
+} check_set;
+
+typedef enum check_bands { CHECK_BANDS_PATTERN, CHECK_BANDS_NAN, CHECK_BANDS_ZERO } check_bands;
+
+/* What buffers hold before a launch. */
+typedef struct check_plan {
+    int values, first_values; /* ridge_values of all inputs, of the first; -1: the case's */
+    uint64_t seed;
+    int poison; /* 0: a NaN payload, 1: a large finite number; integers: two patterns */
+    check_bands bands;
+    bool workspace_ones;
+    int scale_exponent; /* inputs of a floating type times 2 to this */
+} check_plan;
+
+/* Packed elements of small, NULL where not an output; hash of whole outputs. */
+typedef struct check_capture {
+    unsigned char *bits[RIDGE_KERNEL_BUFFERS];
+    uint64_t hash[RIDGE_KERNEL_BUFFERS]; /* of contiguous ones of which small is a part */
+} check_capture;
+
+/* Describes only: nothing is allocated. Bytes of the device that create would take. */
+ridge_status check_set_describe(check_set *set, ridge_error *err);
+uint64_t check_set_bytes(const check_set *set, uint64_t alias_from_bytes);
+/* alias_from_bytes: read-only inputs of at least this size are mapped granules; 0: none. */
+ridge_status check_set_allocate(check_set *set, check_place place, uint64_t alias_from_bytes,
+                                ridge_error *err);
+ridge_status check_set_prepare(check_set *set, ridge_error *err);
+void check_set_release(check_set *set);
+/* Bands, inputs, poison, workspaces. */
+ridge_status check_set_fill(check_set *set, const check_plan *plan, ridge_error *err);
+ridge_status check_set_read(const check_set *set, size_t index, void *packed, ridge_error *err);
+/* text stays "" when the bands, and what lies between elements of outputs, are as they were. */
+ridge_status check_set_guards(const check_set *set, int poison, char *text, size_t size,
+                              ridge_error *err);
+ridge_status check_set_hash(const check_set *set, size_t index, uint64_t *out, ridge_error *err);
+
+ridge_status check_capture_take(const check_set *set, check_capture *out, ridge_error *err);
+void check_capture_release(check_capture *of);
+uint32_t check_poison_word(ridge_dtype dtype, int poison);
+bool check_is_poison(ridge_dtype dtype, const unsigned char *packed, int64_t index, int poison);
+
+/* -- a check ----------------------------------------------------------------------------------- */
+
+typedef struct checker {
+    ridge_device *device;
+    const ridge_kernel *kernel;
+    const ridge_check_options *options;
+    ridge_check_result *out;
+    ridge_case at, small_at; /* small_at: of the chosen rows */
+    ridge_stream *stream;
+    ridge_kernel_work work;
+    check_set set;
+    int64_t *rows;
+    int64_t row_count;
+    int row_axis_dim;
+    uint64_t alias_from_bytes;
+    uint64_t enabled; /* bits of tests that look */
+    char no_reference[160];
+    char guard_text[200], input_text[200];
+    bool has_mismatch;
+} checker;
+
+/* Arrays of a reference call. */
+typedef struct check_answer {
+    double *in[RIDGE_KERNEL_BUFFERS], *out[RIDGE_KERNEL_BUFFERS];
+    double *magnitude[RIDGE_KERNEL_BUFFERS], *plain[RIDGE_KERNEL_BUFFERS];
+} check_answer;
+
+typedef ridge_status (*check_test_function)(checker *self, ridge_test_result *out,
+                                            ridge_error *err);
+check_test_function check_test_of(ridge_test test);
+
+extern const check_plan check_plain_plan; /* the case's values, pattern, first poison */
+
+/* RIDGE_TEST_bit looked for. */
+bool check_looks(const checker *self, ridge_test test);
+void check_outcome(ridge_test_result *out, ridge_outcome outcome, const char *format, ...)
+    RIDGE_PRINTF(3, 4);
+/* Fills, launches on the set and waits; notes guards and inputs that changed. answer, when not
+ * NULL, gets the inputs as stored before the launch. */
+ridge_status check_launch(checker *self, check_set *set, const check_plan *plan,
+                          check_answer *answer, ridge_error *err);
+/* launch() alone, on a stream. */
+ridge_status check_call(check_set *set, ridge_stream *stream, ridge_error *err);
+/* Compares two captures; false with text of the first difference. */
+bool check_same(const checker *self, const check_capture *a, const check_capture *b, char *text,
+                size_t size);
+ridge_status check_answer_create(const check_set *set, bool with_plain, check_answer *out,
+                                 ridge_error *err);
+void check_answer_release(check_answer *of);
+ridge_status check_answer_compute(const checker *self, check_answer *of, bool with_plain,
+                                  ridge_error *err);
+
+/* check_rows.c: which rows of a large case are verified, NULL and 0 when all are. */
+ridge_status check_rows_choose(checker *self, ridge_error *err);
+
+ridge_status check_values(checker *self, ridge_test_result *out, ridge_error *err);
+ridge_status check_integers(checker *self, ridge_test_result *out, ridge_error *err);
+ridge_status check_position(checker *self, ridge_test_result *out, ridge_error *err);
+ridge_status check_one_hot(checker *self, ridge_test_result *out, ridge_error *err);
+ridge_status check_precision(checker *self, ridge_test_result *out, ridge_error *err);
+ridge_status check_scaling(checker *self, ridge_test_result *out, ridge_error *err);
+ridge_status check_different(checker *self, ridge_test_result *out, ridge_error *err);
+
+#endif

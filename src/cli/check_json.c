@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ridge check for programs. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check_print.h"
+#include "measure_cli.h"
+
+static const char *outcome_word(ridge_outcome outcome)
+{
+    static const char *const words[] = {"pass", "suspicious", "fail", "refused", "skipped"};
+
+    return words[outcome];
+}
+
+static void write_where(ridge_json *json, const ridge_mismatch *mismatch)
+{
+    size_t i;
+
+    ridge_json_begin_array(json, "regions");
+    for (i = 0; i < mismatch->region_count; i++) {
+        ridge_json_begin_object(json, NULL);
+        ridge_json_integer(json, "axis", mismatch->regions[i].axis);
+        ridge_json_integer(json, "first", mismatch->regions[i].first);
+        ridge_json_integer(json, "last", mismatch->regions[i].last);
+        ridge_json_number(json, "share_frac", mismatch->regions[i].share_frac);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_array(json);
+    if (mismatch->period.axis < 0) {
+        ridge_json_null(json, "period");
+    } else {
+        ridge_json_begin_object(json, "period");
+        ridge_json_integer(json, "axis", mismatch->period.axis);
+        ridge_json_integer(json, "modulus", mismatch->period.modulus);
+        ridge_json_integer(json, "residue_first", mismatch->period.residue_first);
+        ridge_json_integer(json, "residue_last", mismatch->period.residue_last);
+        ridge_json_number(json, "share_frac", mismatch->period.share_frac);
+        ridge_json_number(json, "lift", mismatch->period.lift);
+        ridge_json_end_object(json);
+    }
+    ridge_json_begin_array(json, "relations");
+    for (i = 0; i < mismatch->relation_count; i++) {
+        ridge_json_begin_object(json, NULL);
+        ridge_json_text(json, "text", mismatch->relations[i].text);
+        ridge_json_number(json, "share_frac", mismatch->relations[i].share_frac);
+        ridge_json_number(json, "value", mismatch->relations[i].value);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_array(json);
+}
+
+static void write_integers(ridge_json *json, const char *key, const int64_t *values, size_t count)
+{
+    size_t i;
+
+    ridge_json_begin_array(json, key);
+    for (i = 0; i < count; i++)
+        ridge_json_integer(json, NULL, values[i]);
+    ridge_json_end_array(json);
+}
+
+static void write_numbers(ridge_json *json, const char *key, const double *values, size_t count)
+{
+    size_t i;
+
+    ridge_json_begin_array(json, key);
+    for (i = 0; i < count; i++)
+        ridge_json_number(json, NULL, values[i]);
+    ridge_json_end_array(json);
+}
+
+static void write_mismatch(ridge_json *json, const ridge_mismatch *mismatch)
+{
+    const size_t ndim = (size_t)mismatch->ndim;
+    char bits[32];
+
+    ridge_json_begin_object(json, "mismatch");
+    ridge_json_text(json, "name", mismatch->name);
+    ridge_json_text(json, "cause_id", mismatch->cause_id[0] != '\0' ? mismatch->cause_id : NULL);
+    ridge_json_text(json, "cause", mismatch->cause[0] != '\0' ? mismatch->cause : NULL);
+    write_integers(json, "shape", mismatch->shape, ndim);
+    ridge_json_integer(json, "element_count", mismatch->element_count);
+    ridge_json_integer(json, "wrong_count", mismatch->wrong_count);
+    ridge_json_integer(json, "suspicious_count", mismatch->suspicious_count);
+    ridge_json_integer(json, "structure_count", mismatch->structure_count);
+    ridge_json_integer(json, "first_index", mismatch->first_index);
+    ridge_json_integer(json, "last_index", mismatch->last_index);
+    ridge_json_integer(json, "worst_index", mismatch->worst_index);
+    write_integers(json, "box_first", mismatch->box_first, ndim);
+    write_integers(json, "box_last", mismatch->box_last, ndim);
+    ridge_json_number(json, "worst_scaled_error", mismatch->worst_scaled_error);
+    ridge_json_number(json, "worst_out", mismatch->worst_out);
+    ridge_json_number(json, "worst_ref", mismatch->worst_ref);
+    snprintf(bits, sizeof(bits), "0x%" PRIx64, mismatch->worst_out_bits);
+    ridge_json_text(json, "worst_out_bits", bits);
+    snprintf(bits, sizeof(bits), "0x%" PRIx64, mismatch->worst_ref_bits);
+    ridge_json_text(json, "worst_ref_bits", bits);
+    ridge_json_number(json, "ulp_most", mismatch->ulp_most);
+    write_integers(json, "ulp_histogram", mismatch->ulp_histogram, 16);
+    write_numbers(json, "error_quantiles", mismatch->error_quantiles, 4);
+    write_numbers(json, "plain_quantiles", mismatch->plain_quantiles, 4);
+    ridge_json_number(json, "plain_ratio", mismatch->plain_ratio);
+    write_where(json, mismatch);
+    ridge_json_end_object(json);
+}
+
+static void write_result(ridge_json *json, const char *key, const ridge_check_result *result)
+{
+    size_t i;
+
+    ridge_json_begin_object(json, key);
+    measure_write_case(json, &result->at);
+    ridge_json_text(json, "outcome", outcome_word(result->outcome));
+    ridge_json_bool(json, "is_verified", result->is_verified);
+    ridge_json_number(json, "worst_scaled_error", result->worst_scaled_error);
+    ridge_json_begin_array(json, "tests");
+    for (i = 0; i < result->test_count; i++) {
+        ridge_json_begin_object(json, NULL);
+        ridge_json_text(json, "test", ridge_test_name(result->tests[i].test));
+        ridge_json_text(json, "outcome", outcome_word(result->tests[i].outcome));
+        ridge_json_text(json, "text",
+                        result->tests[i].text[0] != '\0' ? result->tests[i].text : NULL);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_array(json);
+    ridge_json_text(json, "mismatch_test", ridge_test_name(result->mismatch_test));
+    write_mismatch(json, &result->mismatch);
+    ridge_json_end_object(json);
+}
+
+static void write_tests(ridge_json *json, const struct check_summary *summary)
+{
+    int test;
+
+    ridge_json_begin_object(json, "tests");
+    for (test = 0; test < RIDGE_TEST_COUNT; test++) {
+        if (summary->tests_passed[test] + summary->tests_failed[test] == 0)
+            continue;
+        ridge_json_begin_object(json, ridge_test_name((ridge_test)test));
+        ridge_json_count(json, "passed", summary->tests_passed[test]);
+        ridge_json_count(json, "failed", summary->tests_failed[test]);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_object(json);
+}
+
+static void write_lists(ridge_json *json, const struct check_summary *summary)
+{
+    size_t i;
+
+    ridge_json_begin_array(json, "failures");
+    for (i = 0; i < summary->failure_count; i++) {
+        ridge_json_begin_object(json, NULL);
+        ridge_json_text(json, "case", summary->failures[i].case_text);
+        ridge_json_text(json, "outcome", outcome_word(summary->failures[i].outcome));
+        ridge_json_text(json, "test", ridge_test_name(summary->failures[i].test));
+        ridge_json_text(json, "text", summary->failures[i].text);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_array(json);
+    ridge_json_begin_array(json, "reasons");
+    for (i = 0; i < summary->reason_count; i++) {
+        ridge_json_begin_object(json, NULL);
+        ridge_json_text(json, "outcome", outcome_word(summary->reasons[i].outcome));
+        ridge_json_text(json, "test", ridge_test_name(summary->reasons[i].test));
+        ridge_json_text(json, "text", summary->reasons[i].text);
+        ridge_json_count(json, "cases", summary->reasons[i].count);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_array(json);
+}
+
+void check_write_json(ridge_output *output, const struct check_summary *summary)
+{
+    ridge_json *const json = ridge_json_create(output);
+
+    ridge_json_begin_object(json, NULL);
+    ridge_json_text(json, "schema", "ridge-check/1");
+    ridge_json_text(json, "kernel", summary->kernel);
+    ridge_json_bool(json, "is_right", check_summary_exit(summary) == CLI_DONE);
+    ridge_json_bool(json, "is_interrupted", summary->is_interrupted);
+    ridge_json_count(json, "case_count", summary->case_count);
+    ridge_json_count(json, "passed", summary->passed);
+    ridge_json_count(json, "suspicious", summary->suspicious);
+    ridge_json_count(json, "failed", summary->failed);
+    ridge_json_count(json, "refused", summary->refused);
+    ridge_json_count(json, "skipped", summary->skipped);
+    ridge_json_count(json, "unverified", summary->unverified);
+    ridge_json_number(json, "worst_scaled_error",
+                      summary->has_bound ? summary->worst_scaled_error : NAN);
+    ridge_json_number(json, "duration_s", summary->duration_s);
+    ridge_json_text(json, "sanitizer", summary->sanitizer[0] != '\0' ? summary->sanitizer : NULL);
+    write_tests(json, summary);
+    write_lists(json, summary);
+    if (summary->has_first)
+        write_result(json, "first", &summary->first);
+    else
+        ridge_json_null(json, "first");
+    if (summary->has_shrunk)
+        write_result(json, "shrunk", &summary->shrunk);
+    else
+        ridge_json_null(json, "shrunk");
+    ridge_json_end_object(json);
+    ridge_json_free(json);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What ridge check found, case by case, and how it is printed. */
+#ifndef RIDGE_CLI_CHECK_PRINT_H
+#define RIDGE_CLI_CHECK_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ridge/check.h"
+#include "ridge/table.h"
+
+enum { CHECK_FAILURES = 64, CHECK_REASONS = 16 };
+
+/* A case that failed, or a reason for which some were refused or skipped. */
+struct check_failure {
+    char case_text[RIDGE_CASE_TEXT];
+    ridge_test test;
+    ridge_outcome outcome;
+    char text[200];
+};
+struct check_reason {
+    char text[200];
+    ridge_test test;
+    ridge_outcome outcome; /* REFUSED or SKIPPED */
+    size_t count;          /* cases */
+};
+
+/* Starts as zero; grows no further than its arrays. */
+struct check_summary {
+    const char *kernel;  /* as named on the command line */
+    const char *options; /* of the kernel, for the command that reproduces: " --call '...'" */
+    size_t case_count, passed, suspicious, failed, refused, skipped, unverified;
+    size_t tests_passed[RIDGE_TEST_COUNT], tests_failed[RIDGE_TEST_COUNT];
+    double worst_scaled_error; /* NAN: nothing was bounded */
+    bool has_bound;
+    struct check_failure failures[CHECK_FAILURES]; /* suspicious ones behind the failed */
+    size_t failure_count;
+    struct check_reason reasons[CHECK_REASONS];
+    size_t reason_count;
+    bool has_first, has_shrunk;
+    ridge_check_result first, shrunk; /* the first that failed, else was suspicious */
+    double duration_s;
+    bool is_interrupted;
+    char sanitizer[200]; /* summary of compute-sanitizer; "" when not asked for */
+    bool sanitizer_failed;
+};
+
+void check_summary_add(struct check_summary *summary, const ridge_check_result *result);
+void check_summary_shrunk(struct check_summary *summary, const ridge_check_result *result);
+/* 0, or 1: a case failed, or none passed. */
+int check_summary_exit(const struct check_summary *summary);
+void check_write_text(ridge_output *output, const struct check_summary *summary);
+void check_write_json(ridge_output *output, const struct check_summary *summary);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ridge check: is a kernel right? */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check_print.h"
+#include "commands.h"
+#include "measure_cli.h"
+#include "sanitizer.h"
+
+static const char usage[] =
+    "ridge check [options] KERNEL\n"
+    "KERNEL: rms_norm, rms_norm:VARIANT, ./libmine.so:NAME, kernel.json, build:ID";
+
+struct request {
+    struct measure measure;
+    const char *cases, *only;
+    bool full, no_shrink, sanitizer, in_process;
+};
+
+static const char *test_names[RIDGE_TEST_COUNT + 1];
+
+static const char *const *list_tests(void)
+{
+    int test;
+
+    for (test = 0; test < RIDGE_TEST_COUNT; test++)
+        test_names[test] = ridge_test_name((ridge_test)test);
+    return test_names;
+}
+
+/* "values,guards" to bits. Returns 0, or CLI_USAGE after a message. */
+static int take_tests(const char *text, uint64_t *tests)
+{
+    char word[32];
+
+    for (*tests = 0; text != NULL && *text != '\0';) {
+        const size_t length = strcspn(text, ",");
+        int test = 0;
+
+        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), text);
+        while (test < RIDGE_TEST_COUNT && strcmp(word, ridge_test_name((ridge_test)test)) != 0)
+            test++;
+        if (test == RIDGE_TEST_COUNT) {
+            const char *const nearest = options_nearest(word, list_tests());
+
+            if (nearest != NULL)
+                return cli_usage_error("no test '%s', did you mean '%s'?", word, nearest);
+            return cli_usage_error("no test '%s'; ridge help check lists them", word);
+        }
+        *tests |= UINT64_C(1) << test;
+        text += length + (text[length] == ',');
+    }
+    return CLI_DONE;
+}
+
+static void on_check(void *context, const ridge_check_result *result)
+{
+    check_summary_add(context, result);
+}
+
+static void on_shrunk(void *context, const ridge_check_result *result)
+{
+    check_summary_shrunk(context, result);
+}
+
+/* The options that a command line needs to open the same kernel again. */
+static void write_options(const struct measure *m, char *out, size_t size)
+{
+    const struct {
+        const char *name, *value;
+    } options[] = {{"device", m->device}, {"call", m->call}, {"family", m->family}};
+    size_t used = 0, i;
+
+    out[0] = '\0';
+    for (i = 0; i < sizeof(options) / sizeof(options[0]) && used < size; i++)
+        if (options[i].value != NULL)
+            used += (size_t)snprintf(out + used, size - used,
+                                     strpbrk(options[i].value, " ()'") != NULL ? " --%s \"%s\""
+                                                                               : " --%s %s",
+                                     options[i].name, options[i].value);
+}
+
+static int run(struct request *request, const char *kernel, const struct cli_output *out)
+{
+    static struct check_summary summary; /* too large for a stack */
+    const ridge_session_sink sink = {.check = on_check, .shrunk = on_shrunk, .context = &summary};
+    struct measure *const m = &request->measure;
+    ridge_session_request session;
+    char options[400];
+    uint64_t tests;
+    int status = take_tests(request->only, &tests);
+    int exit_status;
+    ridge_output *output;
+
+    if (status != CLI_DONE)
+        return status;
+    measure_request(m, RIDGE_SESSION_CHECK, &session);
+    session.full_matrix = request->full;
+    session.shrink = !request->no_shrink;
+    session.in_process = request->in_process;
+    session.check.tests = tests;
+    write_options(m, options, sizeof(options));
+    summary = (struct check_summary){.kernel = kernel, .options = options};
+    measure_run(m, &session, &sink, &exit_status);
+    summary.is_interrupted = measure_is_interrupted();
+    if (request->sanitizer && exit_status == CLI_DONE && !summary.is_interrupted)
+        summary.sanitizer_failed =
+            !sanitizer_run(m, kernel, summary.sanitizer, sizeof(summary.sanitizer));
+    /* A kernel that crashed is no kernel that is right: what was found before is printed all the
+     * same, when there is any. */
+    if (exit_status != CLI_DONE && summary.case_count == 0)
+        return exit_status;
+    output = cli_open(out);
+    if (out->format == RIDGE_FORMAT_JSON)
+        check_write_json(output, &summary);
+    else
+        check_write_text(output, &summary);
+    return cli_close(output, exit_status != CLI_DONE ? exit_status : check_summary_exit(&summary));
+}
+
+int cmd_check(int argc, char **argv)
+{
+    struct cli_output out = {0};
+    struct request request = {.measure = MEASURE_DEFAULTS};
+    const struct option options[] = {
+        OPT_STRING('c', "case", &request.cases, "NAME=VALUES,...",
+                   "only these cases: m=3,n=769,dtype=bf16,layout=pad8,values=int"),
+        OPT_FLAG(0, "full", &request.full, "more extents of each axis: minutes"),
+        OPT_WORDS(0, "only", &request.only, "TEST,...", list_tests(),
+                  "only these tests: values, integers, guards, ..."),
+        OPT_FLAG(0, "no-shrink", &request.no_shrink, "do not look for the least case that fails"),
+        OPT_FLAG(0, "sanitizer", &request.sanitizer,
+                 "run small cases under compute-sanitizer too: memcheck, racecheck, synccheck, "
+                 "initcheck"),
+        OPT_FLAG(0, "in-process", &request.in_process,
+                 "run the kernel in this process: for debuggers and sanitizers"),
+        OPT_MEASURE(&request.measure),
+        OPT_JSON(&out),
+        OPT_COMMON(&out),
+        OPT_END,
+    };
+    const char *arms[2] = {NULL, NULL};
+    int status;
+
+    if (!options_parse(&argc, argv, usage, options, &status))
+        return status;
+    if (argc != 2)
+        return cli_usage_error("expected one KERNEL");
+    if (request.full && request.cases != NULL)
+        return cli_usage_error("--full is about the generated cases, --case names others");
+    arms[0] = argv[1];
+    status = measure_open(&request.measure, arms, request.cases);
+    if (status == CLI_DONE)
+        status = run(&request, argv[1], &out);
+    return measure_close(&request.measure, status);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ridge compare as people read it: the verdict, then what it rests on. */
+#include "compare_print.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "measure_cli.h"
+
+static const ridge_style styles[RIDGE_VERDICT_COUNT] = {
+    [RIDGE_VERDICT_IMPROVED] = RIDGE_STYLE_GOOD,
+    [RIDGE_VERDICT_REGRESSED] = RIDGE_STYLE_BAD,
+    [RIDGE_VERDICT_CANNOT_TELL] = RIDGE_STYLE_WARN,
+    [RIDGE_VERDICT_IDENTICAL_CODE] = RIDGE_STYLE_WARN,
+    [RIDGE_VERDICT_INVALID] = RIDGE_STYLE_BAD,
+};
+
+struct number {
+    char text[32];
+};
+
+static const char *shown(double value, ridge_unit unit, struct number *number)
+{
+    return ridge_number_text(value, unit, number->text, sizeof(number->text));
+}
+
+static const ridge_interval *interval_of(const ridge_comparison *comparison)
+{
+    return comparison->by_sustained ? &comparison->sustained : &comparison->interval;
+}
+
+/* "4.1 %" of a ln ratio, without its sign; from twice on "2.31x". */
+static const char *percent(double ln_ratio, struct number *number)
+{
+    const double value = 100 * fabs(expm1(ln_ratio));
+
+    if (isnan(value))
+        snprintf(number->text, sizeof(number->text), "n/a");
+    else if (fabs(ln_ratio) >= log(2))
+        snprintf(number->text, sizeof(number->text), "%.2fx", exp(fabs(ln_ratio)));
+    else
+        snprintf(number->text, sizeof(number->text), value < 0.095 ? "%.2f %%" : "%.1f %%", value);
+    return number->text;
+}
+
+/* A ln ratio that is small: what matters, what can be told. */
+static const char *small_percent(double ln_ratio, struct number *number)
+{
+    if (isnan(ln_ratio))
+        snprintf(number->text, sizeof(number->text), "n/a");
+    else
+        snprintf(number->text, sizeof(number->text), "%.2g %%", 100 * expm1(ln_ratio));
+    return number->text;
+}
+
+/* -- one case ---------------------------------------------------------------------------------- */
+
+static void write_verdict(ridge_output *output, const ridge_comparison *comparison,
+                          ridge_bench_verdict verdict)
+{
+    const ridge_interval *const interval = interval_of(comparison);
+    struct number effect, delta, detectable;
+    char text[300];
+
+    ridge_output_styled(output, styles[verdict], ridge_bench_verdict_name(verdict));
+    percent(interval->centre, &effect);
+    small_percent(comparison->delta, &delta);
+    small_percent(interval->detectable, &detectable);
+    switch (verdict) {
+    case RIDGE_VERDICT_IMPROVED:
+    case RIDGE_VERDICT_FASTER_SMALL:
+        snprintf(text, sizeof(text), ": B is %s faster (delta %s, detectable here %s)", effect.text,
+                 delta.text, detectable.text);
+        break;
+    case RIDGE_VERDICT_REGRESSED:
+    case RIDGE_VERDICT_SLOWER_SMALL:
+        snprintf(text, sizeof(text), ": B is %s slower (delta %s, detectable here %s)", effect.text,
+                 delta.text, detectable.text);
+        break;
+    case RIDGE_VERDICT_SAME:
+        snprintf(text, sizeof(text), ": within %s (detectable here %s)", delta.text,
+                 detectable.text);
+        break;
+    case RIDGE_VERDICT_CANNOT_TELL:
+        if (comparison->placements_needed > COMPARE_PLACEMENTS)
+            snprintf(text, sizeof(text),
+                     ": %d placements would decide %s, more than is sensible: the machine or the "
+                     "kernel is too noisy",
+                     comparison->placements_needed, delta.text);
+        else if (comparison->placements_needed > 0)
+            snprintf(text, sizeof(text), ": %d placements would decide %s (--placements %d)",
+                     comparison->placements_needed, delta.text, comparison->placements_needed);
+        else
+            snprintf(text, sizeof(text), ": what is seen reaches beyond %s", delta.text);
+        break;
+    case RIDGE_VERDICT_IDENTICAL_CODE:
+        snprintf(text, sizeof(text),
+                 ": both arms are the same machine code; was it rebuilt? --null measures it all "
+                 "the same");
+        break;
+    default:
+        snprintf(text, sizeof(text), ": %s%s%s",
+                 comparison->invalid_cause[0] != '\0' ? comparison->invalid_cause : "no result",
+                 comparison->invalid_guard[0] != '\0' ? "; guard " : "", comparison->invalid_guard);
+        break;
+    }
+    ridge_output_text(output, text);
+    ridge_output_text(output, comparison->is_interrupted ? " (interrupted)\n" : "\n");
+}
+
+/* A rotation that fits the L2 leaves inputs there, whatever was asked for. */
+static void write_case(ridge_output *output, const ridge_comparison *comparison)
+{
+    char text[RIDGE_CASE_TEXT], clocks[96];
+    struct number l2, hz, power, limit;
+
+    ridge_output_format(output, "\n%s   %s", measure_case_text(&comparison->at, text, sizeof(text)),
+                        comparison->cache == RIDGE_CACHE_HOT ? "hot"
+                        : comparison->rotation_l2 < 1        ? "in L2, not cold"
+                                                             : "cold");
+    if (comparison->cache == RIDGE_CACHE_COLD && comparison->rotation > 0) {
+        snprintf(l2.text, sizeof(l2.text), "%.1fx L2", comparison->rotation_l2);
+        ridge_output_format(output, " (rotation %d, %s)", comparison->rotation, l2.text);
+    }
+    ridge_output_format(output, "   %s", comparison->device.name);
+    if (isfinite(comparison->arms[0].sm_hz))
+        ridge_output_format(output, ", %s", shown(comparison->arms[0].sm_hz, RIDGE_UNIT_HZ, &hz));
+    if (isfinite(comparison->arms[0].power_w)) {
+        snprintf(power.text, sizeof(power.text), "%.0f", comparison->arms[0].power_w);
+        snprintf(limit.text, sizeof(limit.text), "%.0f", comparison->device.power_limit_w);
+        ridge_output_format(output, ", %s of %s W", power.text, limit.text);
+    }
+    measure_clock_text(comparison->clock_reasons, clocks, sizeof(clocks));
+    if (clocks[0] != '\0')
+        ridge_output_format(output, ", %s", clocks);
+    ridge_output_text(output, "\n");
+}
+
+static void write_arm(ridge_output *output, const ridge_comparison *comparison, int which,
+                      int name_columns)
+{
+    const ridge_arm_summary *const arm = &comparison->arms[which];
+    struct number time, rate, roof, nominal;
+    const bool has_bytes = isfinite(arm->bytes_per_s) && arm->bytes_per_s > 0;
+    const bool has_flop = isfinite(arm->flop_per_s) && arm->flop_per_s > 0;
+
+    ridge_output_format(output, "  %c  %-*.*s  %10s", which == 0 ? 'A' : 'B', name_columns,
+                        name_columns, arm->name, shown(arm->median_ns, RIDGE_UNIT_NS, &time));
+    if (has_bytes)
+        ridge_output_format(output, "  %10s",
+                            shown(arm->bytes_per_s, RIDGE_UNIT_BYTES_PER_S, &rate));
+    if (has_flop)
+        ridge_output_format(output, "  %s", shown(arm->flop_per_s, RIDGE_UNIT_FLOP_PER_S, &rate));
+    if (isfinite(arm->roof_frac)) {
+        snprintf(roof.text, sizeof(roof.text), "%.0f %%", 100 * arm->roof_frac);
+        ridge_output_format(output, "  %s of measured roof", roof.text);
+    }
+    if (isfinite(arm->nominal_frac)) {
+        snprintf(nominal.text, sizeof(nominal.text), "%.0f %%", 100 * arm->nominal_frac);
+        ridge_output_format(output, isfinite(arm->roof_frac) ? " (%s nominal)" : "  %s of nominal",
+                            nominal.text);
+    }
+    if (arm->is_launch_bound)
+        ridge_output_text(output, "  launch-bound");
+    ridge_output_text(output, "\n");
+}
+
+static void write_ratio(ridge_output *output, const char *label, const ridge_interval *interval)
+{
+    if (isfinite(interval->centre))
+        ridge_output_format(output, "  B/A %.4f  [%.4f, %.4f]%s\n", exp(interval->centre),
+                            exp(interval->low), exp(interval->high), label);
+}
+
+static void write_basis(ridge_output *output, const ridge_comparison *comparison)
+{
+    struct number floor, centre;
+    char text[400];
+    size_t used = (size_t)snprintf(text, sizeof(text), "%d placement%s, %d block%s",
+                                   comparison->placements, comparison->placements == 1 ? "" : "s",
+                                   comparison->blocks, comparison->blocks == 1 ? "" : "s");
+
+    if (comparison->mode == RIDGE_MODE_GRAPH)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, ", back to back in a graph");
+    if (comparison->mode == RIDGE_MODE_BATCH)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, ", in batches");
+    if (isfinite(comparison->null_centre)) {
+        snprintf(centre.text, sizeof(centre.text), "%+.2f %%", 100 * comparison->null_centre);
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used, ", null control %s", centre.text);
+    }
+    used +=
+        (size_t)snprintf(text + used, sizeof(text) - used, ", outputs of %d timed launch%s checked",
+                         comparison->outputs_checked, comparison->outputs_checked == 1 ? "" : "es");
+    if (isfinite(comparison->floors.kernel_ns))
+        used += (size_t)snprintf(text + used, sizeof(text) - used, ", floor %s",
+                                 shown(comparison->floors.kernel_ns, RIDGE_UNIT_NS, &floor));
+    if (comparison->floor_frac >= 0.005)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, " (%.0f %%)",
+                                 100 * comparison->floor_frac);
+    if (isfinite(comparison->shared_frac) && comparison->shared_frac < 1)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, ", %.0f %% of the bytes shared",
+                                 100 * comparison->shared_frac);
+    if (comparison->is_busy && used < sizeof(text))
+        snprintf(text + used, sizeof(text) - used, ", other processes were on the GPU");
+    ridge_output_wrap(output, 2, "  ", text);
+}
+
+static void write_paths(ridge_output *output, const ridge_comparison *comparison)
+{
+    if (comparison->path[0][0] != '\0' && strcmp(comparison->path[0], comparison->path[1]) != 0) {
+        cli_labelled(output, 11, "A launches", comparison->path[0]);
+        cli_labelled(output, 11, "B launches", comparison->path[1]);
+    }
+}
+
+static void write_one(ridge_output *output, const struct compare_row *row)
+{
+    const ridge_comparison *const comparison = &row->first;
+    const size_t longest = strlen(comparison->arms[0].name) > strlen(comparison->arms[1].name)
+                               ? strlen(comparison->arms[0].name)
+                               : strlen(comparison->arms[1].name);
+    const int columns = longest > 40 ? 40 : (int)longest;
+    const bool has_sustained = isfinite(comparison->sustained.centre);
+
+    write_verdict(output, comparison, row->verdict);
+    write_case(output, comparison);
+    if (row->verdict == RIDGE_VERDICT_IDENTICAL_CODE)
+        return;
+    write_arm(output, comparison, 0, columns);
+    write_arm(output, comparison, 1, columns);
+    write_ratio(output, has_sustained ? " equal clock" : "", &comparison->interval);
+    write_ratio(output, " sustained", &comparison->sustained);
+    if (comparison->regimes_disagree)
+        ridge_output_text(output, "  equal clock and sustained disagree: one arm draws more power; "
+                                  "the verdict is about sustained\n");
+    write_basis(output, comparison);
+    write_paths(output, comparison);
+}
+
+/* -- a sweep ----------------------------------------------------------------------------------- */
+
+static const ridge_column columns[] = {
+    {"case", "Case", RIDGE_UNIT_NONE, true, 16, 0},
+    {"a_ns", "A", RIDGE_UNIT_NS, false, 0, 0},
+    {"b_ns", "B", RIDGE_UNIT_NS, false, 0, 0},
+    {"ratio", "B/A", RIDGE_UNIT_NONE, false, 0, 0},
+    {"interval", "95 %", RIDGE_UNIT_NONE, true, 0, 0},
+    {"second", "Again", RIDGE_UNIT_NONE, true, 0, 2},
+    {"roof_frac", "B of roof", RIDGE_UNIT_FRAC, false, 0, 1},
+    {"verdict", "Verdict", RIDGE_UNIT_NONE, true, 0, 0},
+};
+
+static void add_row(ridge_table *table, const struct measure_span *span,
+                    const struct compare_row *row)
+{
+    const ridge_comparison *const comparison = &row->first;
+    const ridge_interval *const interval = interval_of(comparison);
+    char text[RIDGE_CASE_TEXT], range[48] = "", again[24] = "";
+
+    if (isfinite(interval->low))
+        snprintf(range, sizeof(range), "%.4f-%.4f", exp(interval->low), exp(interval->high));
+    if (row->has_second && isfinite(interval_of(&row->second)->centre))
+        snprintf(again, sizeof(again), "%.4f", exp(interval_of(&row->second)->centre));
+    ridge_table_text(table, measure_span_rest(span, &comparison->at, text, sizeof(text)));
+    ridge_table_number(table, comparison->arms[0].median_ns);
+    ridge_table_number(table, comparison->arms[1].median_ns);
+    snprintf(text, sizeof(text), "%.4f", exp(interval->centre));
+    ridge_table_text(table, isfinite(interval->centre) ? text : NULL);
+    ridge_table_text(table, range);
+    ridge_table_text(table, again);
+    ridge_table_number(table, comparison->arms[1].roof_frac);
+    ridge_table_text(table, ridge_bench_verdict_name(row->verdict));
+}
+
+static void write_counts(ridge_output *output, const struct compare_summary *summary)
+{
+    bool is_first = true;
+    int verdict;
+
+    for (verdict = 0; verdict < RIDGE_VERDICT_COUNT; verdict++) {
+        char text[64];
+
+        if (summary->counts[verdict] == 0)
+            continue;
+        snprintf(text, sizeof(text), "%s%zu %s", is_first ? "" : ", ", summary->counts[verdict],
+                 ridge_bench_verdict_name((ridge_bench_verdict)verdict));
+        ridge_output_styled(output, styles[verdict], text);
+        is_first = false;
+    }
+    ridge_output_format(output, " of %zu case%s%s\n\n", summary->wanted_count,
+                        summary->wanted_count == 1 ? "" : "s",
+                        summary->is_interrupted ? " (interrupted)" : "");
+}
+
+/* Regressed cases first, then the rest in the order of the sweep: none is folded away. */
+static void write_sweep(ridge_output *output, const struct compare_summary *summary)
+{
+    ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    const ridge_comparison *const one = &summary->rows[0].first;
+    struct measure_span span = {.has_first = false};
+    char common[RIDGE_CASE_TEXT];
+    struct number mean;
+    size_t i;
+
+    for (i = 0; i < summary->row_count; i++)
+        measure_span_add(&span, &summary->rows[i].first.at);
+    write_counts(output, summary);
+    ridge_output_format(output, "A %s, B %s on %s, %s  %s\n", one->arms[0].name, one->arms[1].name,
+                        one->device.name, one->cache == RIDGE_CACHE_HOT ? "hot" : "cold",
+                        measure_span_common(&span, common, sizeof(common)));
+    for (i = 0; i < summary->row_count; i++)
+        if (summary->rows[i].verdict == RIDGE_VERDICT_REGRESSED)
+            add_row(table, &span, &summary->rows[i]);
+    for (i = 0; i < summary->row_count; i++)
+        if (summary->rows[i].verdict != RIDGE_VERDICT_REGRESSED)
+            add_row(table, &span, &summary->rows[i]);
+    ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
+    ridge_table_free(table);
+    for (i = 0; i < summary->row_count; i++)
+        if (summary->rows[i].verdict == RIDGE_VERDICT_INVALID) {
+            char text[RIDGE_CASE_TEXT];
+            const ridge_comparison *const comparison =
+                summary->rows[i].first.verdict == RIDGE_VERDICT_INVALID ? &summary->rows[i].first
+                                                                        : &summary->rows[i].second;
+
+            ridge_output_format(output, "invalid: %s: %s\n",
+                                measure_case_text(&comparison->at, text, sizeof(text)),
+                                comparison->invalid_cause);
+        }
+    if (isfinite(summary->geomean)) {
+        snprintf(mean.text, sizeof(mean.text), "%.4f", summary->geomean);
+        ridge_output_format(output, "\ngeomean B/A %s over %zu cases\n", mean.text,
+                            summary->geomean_count);
+    }
+}
+
+void compare_write_text(ridge_output *output, const struct compare_summary *summary)
+{
+    if (summary->row_count == 0) {
+        ridge_output_styled(output, RIDGE_STYLE_BAD, "INVALID");
+        ridge_output_format(output, ": %s before a case was measured\n",
+                            summary->is_interrupted ? "interrupted" : "ended");
+        return;
+    }
+    if (summary->wanted_count == 1)
+        write_one(output, &summary->rows[0]);
+    else
+        write_sweep(output, summary);
+}

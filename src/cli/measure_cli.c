@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Running sessions for commands. */
+#include "measure_cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "ridge/kernels/registry.h"
+
+enum { OUTPUT_LINES = 40, LARGEST_TIMEOUT_S = 86400 };
+
+const char *const measure_devices[] = {"cpu", "cuda", NULL};
+const char *const measure_modes[] = {"auto", "event", "graph", "batch", NULL};
+
+/* -- interrupts -------------------------------------------------------------------------------- */
+
+/* What a signal handler may write. */
+static volatile sig_atomic_t interrupts;
+
+static void count_interrupt(int number)
+{
+    (void)number;
+    if (interrupts < 100)
+        interrupts++;
+}
+
+bool measure_is_interrupted(void)
+{
+    return interrupts > 0;
+}
+
+static void catch_interrupts(struct sigaction old[3], bool is_on)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {0};
+    size_t i;
+
+    action.sa_handler = count_interrupt;
+    sigemptyset(&action.sa_mask);
+    for (i = 0; i < 3; i++)
+        sigaction(signals[i], is_on ? &action : &old[i], is_on ? &old[i] : NULL);
+}
+
+static bool should_stop(void *context)
+{
+    (void)context;
+    return interrupts > 0;
+}
+
+static bool should_kill(void *context)
+{
+    (void)context;
+    return interrupts > 1;
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static int add_cases(struct measure *m, const char *text)
+{
+    ridge_error err;
+    char **more;
+    char **grown;
+    size_t count, i;
+
+    if (ridge_sweep_cases(text, &more, &count, &err) != RIDGE_OK)
+        return cli_usage_error("%s", err.text);
+    grown = realloc(m->cases, (m->case_count + count) * sizeof(m->cases[0]));
+    if (grown != NULL) {
+        m->cases = grown;
+        for (i = 0; i < count; i++) {
+            m->cases[m->case_count] = strdup(more[i]);
+            if (m->cases[m->case_count] == NULL)
+                break;
+            m->case_count++;
+        }
+    }
+    ridge_sweep_cases_free(more);
+    if (grown == NULL || i < count) {
+        cli_message(NULL, "out of memory for %zu cases", count);
+        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    return CLI_DONE;
+}
+
+static int expand_cases(struct measure *m, const char *text)
+{
+    char *const copy = strdup(text);
+    int status = copy != NULL ? CLI_DONE : ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    char *at = copy;
+
+    while (status == CLI_DONE && at != NULL) {
+        char *const end = strchr(at, ';');
+
+        if (end != NULL)
+            *end = '\0';
+        status = add_cases(m, at);
+        at = end != NULL ? end + 1 : NULL;
+    }
+    free(copy);
+    return status;
+}
+
+/* A library holds many kernels: the one that a build was is behind its name in the ledger. */
+static void add_kernel_name(struct measure *m, int arm, const char *id)
+{
+    const char *const values[] = {id};
+    char file[sizeof(m->build_files[0])];
+    ridge_ledger_rows *rows;
+    bool has_row = false;
+
+    memcpy(file, m->build_files[arm], sizeof(file));
+    if (ridge_ledger_query(m->ledger, "SELECT kernel FROM build WHERE id = ?1", values, 1, &rows,
+                           NULL) != RIDGE_OK)
+        return;
+    if (ridge_ledger_rows_next(rows, &has_row, NULL) == RIDGE_OK && has_row) {
+        const char *const kernel = ridge_ledger_rows_text(rows, 0);
+        const char *const item = kernel != NULL ? strrchr(kernel, ':') : NULL;
+
+        snprintf(m->arm_texts[arm], sizeof(m->arm_texts[arm]), "%s%.100s", file,
+                 item != NULL && strstr(file, ".so") != NULL ? item : "");
+        m->arms[arm] = m->arm_texts[arm];
+    }
+    ridge_ledger_rows_free(rows);
+}
+
+/* "build:3f21" becomes the file that the ledger archived. */
+static int unpack_build(struct measure *m, int arm)
+{
+    static const char prefix[] = "build:";
+    const char *const base = getenv("TMPDIR");
+    char id[40];
+    ridge_error err;
+    int status;
+
+    if (m->arms[arm] == NULL || strncmp(m->arms[arm], prefix, sizeof(prefix) - 1) != 0)
+        return CLI_DONE;
+    if (m->ledger == NULL) {
+        status = cli_ledger_open(m->ledger_path, RIDGE_LEDGER_WRITE, &m->ledger);
+        if (status != CLI_DONE)
+            return status;
+    }
+    if (m->folder[0] == '\0') {
+        snprintf(m->folder, sizeof(m->folder), "%s/ridge-builds.XXXXXX",
+                 base != NULL && base[0] != '\0' && strlen(base) < 32 ? base : "/tmp");
+        if (mkdtemp(m->folder) == NULL) {
+            cli_message(m->folder, "no temporary folder: %s", strerror(errno));
+            m->folder[0] = '\0';
+            return ridge_status_exit(RIDGE_ERR_IO);
+        }
+    }
+    if (ridge_ledger_find_build(m->ledger, m->arms[arm] + sizeof(prefix) - 1, id, &err) !=
+            RIDGE_OK ||
+        ridge_ledger_extract_build(m->ledger, id, m->folder, m->build_files[arm],
+                                   sizeof(m->build_files[arm]), &err) != RIDGE_OK)
+        return cli_fail(m->arms[arm], &err);
+    m->arms[arm] = m->build_files[arm];
+    add_kernel_name(m, arm, id);
+    return CLI_DONE;
+}
+
+static int open_records(struct measure *m)
+{
+    if (m->records_path == NULL)
+        return CLI_DONE;
+    m->records = fopen(m->records_path, "ae");
+    if (m->records != NULL)
+        return CLI_DONE;
+    cli_message(m->records_path, "cannot be written: %s", strerror(errno));
+    return ridge_status_exit(RIDGE_ERR_IO);
+}
+
+int measure_open(struct measure *m, const char *const arms[2], const char *cases)
+{
+    int status = CLI_DONE;
+
+    m->arms[0] = arms[0];
+    m->arms[1] = arms[1];
+    progress_begin(&m->progress);
+    if (m->seed == OPTION_UNSET)
+        m->seed = 1;
+    if (!(m->timeout_s >= 1 && m->timeout_s <= LARGEST_TIMEOUT_S))
+        return cli_usage_error("--timeout %g, expected 1 to %d seconds", m->timeout_s,
+                               LARGEST_TIMEOUT_S);
+    if (cases != NULL)
+        status = expand_cases(m, cases);
+    if (status == CLI_DONE && cli_ledger_is_wanted(m->ledger_path)) {
+        status = cli_ledger_open(m->ledger_path, RIDGE_LEDGER_WRITE, &m->ledger);
+        m->ledger_name = cli_ledger_path(m->ledger_path);
+    }
+    if (status == CLI_DONE)
+        status = unpack_build(m, 0);
+    if (status == CLI_DONE)
+        status = unpack_build(m, 1);
+    if (status == CLI_DONE)
+        status = open_records(m);
+    return status;
+}
+
+/* -- what comes from a session ----------------------------------------------------------------- */
+
+/* A command's sink behind the common one. */
+struct relay {
+    struct measure *m;
+    const ridge_session_sink *sink;
+};
+
+static void keep_first(struct measure *m, ridge_status status, const ridge_error *err)
+{
+    if (status == RIDGE_OK || m->ledger_status != RIDGE_OK)
+        return;
+    m->ledger_status = status;
+    m->ledger_error = *err;
+}
+
+static void on_record(void *context, const char *line, size_t length)
+{
+    struct measure *const m = ((struct relay *)context)->m;
+    ridge_error err;
+
+    m->record_count++;
+    /* Flushed row by row: what a crash of this process leaves is whole. */
+    if (m->records != NULL && (fwrite(line, 1, length, m->records) != length ||
+                               putc('\n', m->records) == EOF || fflush(m->records) != 0))
+        m->records_failed = true;
+    if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
+        keep_first(m, ridge_ledger_import_line(m->ledger, line, length, &err), &err);
+}
+
+static void on_build(void *context, const ridge_session_build *build)
+{
+    const struct relay *const relay = context;
+    struct measure *const m = relay->m;
+    const ridge_build_row row = {
+        .kernel = build->kernel,
+        .code_hash = build->code_hash,
+        .arch = build->arch,
+        .registers_per_thread = -1,
+        .spill_bytes = -1,
+        .shared_bytes = -1,
+        .code_bytes = -1,
+        .compile_s = NAN,
+        .image = build->image,
+        .image_bytes = build->image_bytes,
+        .image_kind = strcmp(build->image_kind, "library") == 0 ? "so" : build->image_kind};
+    char id[40];
+    ridge_error err;
+
+    if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
+        keep_first(m, ridge_ledger_add_build(m->ledger, &row, id, &err), &err);
+    if (relay->sink->build != NULL)
+        relay->sink->build(relay->sink->context, build);
+}
+
+static void on_progress(void *context, const ridge_session_progress *progress)
+{
+    const struct relay *const relay = context;
+    struct measure *const m = relay->m;
+    const size_t total = m->shown_total > 0 ? m->shown_total : progress->case_count;
+    char what[80];
+
+    snprintf(what, sizeof(what), "%s %d/%d", ridge_phase_name(progress->phase), progress->done,
+             progress->total);
+    progress_show(&m->progress, m->shown_done + progress->case_index, total,
+                  progress->phase == RIDGE_PHASE_CHECK && progress->total > 1
+                      ? ridge_phase_name(progress->phase)
+                      : what,
+                  progress->remaining_s);
+    if (relay->sink->progress != NULL)
+        relay->sink->progress(relay->sink->context, progress);
+}
+
+/* What a kernel prints, marked as such, with control characters taken out. */
+static void on_output(void *context, const char *line, size_t length)
+{
+    struct measure *const m = ((struct relay *)context)->m;
+
+    m->output_lines++;
+    if (m->output_lines > OUTPUT_LINES)
+        return;
+    progress_clear(&m->progress);
+    if (m->output_lines == OUTPUT_LINES)
+        cli_message("kernel", "prints more, which is not shown");
+    else
+        cli_message("kernel", "%.*s", (int)(length < 400 ? length : 400), line);
+}
+
+#define RELAY(name, member, type)                                                                  \
+    static void name(void *context, const type *result)                                            \
+    {                                                                                              \
+        const struct relay *const relay = context;                                                 \
+                                                                                                   \
+        relay->sink->member(relay->sink->context, result);                                         \
+    }
+RELAY(on_check, check, ridge_check_result)
+RELAY(on_shrunk, shrunk, ridge_check_result)
+RELAY(on_measurement, measurement, ridge_measurement)
+RELAY(on_comparison, comparison, ridge_comparison)
+#undef RELAY
+
+static void on_slot(void *context, size_t case_index, const ridge_slot *slot)
+{
+    const struct relay *const relay = context;
+
+    relay->sink->slot(relay->sink->context, case_index, slot);
+}
+
+static void on_base(void *context, const ridge_case *at, const char *code_hash, int arm)
+{
+    const struct relay *const relay = context;
+
+    relay->sink->base_case(relay->sink->context, at, code_hash, arm);
+}
+
+void measure_request(const struct measure *m, ridge_session_kind kind, ridge_session_request *out)
+{
+    const ridge_arm_options options = {
+        .families = ridge_kernels_families(), .call = m->call, .family = m->family};
+
+    *out = (ridge_session_request){.kind = kind,
+                                   .device = m->device,
+                                   .arms = {m->arms[0], m->arms[1]},
+                                   .arm_options = {options, options},
+                                   .case_texts = (const char *const *)m->cases,
+                                   .case_count = m->case_count,
+                                   .seed = m->seed,
+                                   .timeout_s = m->timeout_s,
+                                   .archive = m->ledger != NULL};
+}
+
+ridge_status measure_run(struct measure *m, const ridge_session_request *request,
+                         const ridge_session_sink *sink, int *exit_status)
+{
+    struct relay relay = {m, sink};
+    const ridge_session_sink common = {
+        .record = m->ledger != NULL || m->records != NULL ? on_record : NULL,
+        .progress = on_progress,
+        .slot = sink->slot != NULL ? on_slot : NULL,
+        .base_case = sink->base_case != NULL ? on_base : NULL,
+        .build = on_build,
+        .check = sink->check != NULL ? on_check : NULL,
+        .shrunk = sink->shrunk != NULL ? on_shrunk : NULL,
+        .measurement = sink->measurement != NULL ? on_measurement : NULL,
+        .comparison = sink->comparison != NULL ? on_comparison : NULL,
+        .output = on_output,
+        .should_stop = should_stop,
+        .should_kill = should_kill,
+        .context = &relay};
+    struct sigaction old[3];
+    ridge_status status = RIDGE_OK;
+    ridge_error err;
+
+    *exit_status = CLI_DONE;
+    if (m->ledger != NULL)
+        keep_first(m, ridge_ledger_begin(m->ledger, &err), &err);
+    catch_interrupts(old, true);
+    status = ridge_session_run(request, &common, &err);
+    catch_interrupts(old, false);
+    progress_clear(&m->progress);
+    if (status != RIDGE_OK)
+        *exit_status = cli_fail(NULL, &err);
+    if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
+        keep_first(m, ridge_ledger_commit(m->ledger, &err), &err);
+    return status;
+}
+
+int measure_close(struct measure *m, int status)
+{
+    size_t i;
+    int arm;
+
+    for (i = 0; i < m->case_count; i++)
+        free(m->cases[i]);
+    free(m->cases);
+    for (arm = 0; arm < 2; arm++)
+        if (m->build_files[arm][0] != '\0')
+            unlink(m->build_files[arm]);
+    if (m->folder[0] != '\0')
+        rmdir(m->folder);
+    if (m->ledger_status != RIDGE_OK) {
+        const int failed = cli_fail(m->ledger_name, &m->ledger_error);
+
+        status = status == CLI_DONE ? failed : status;
+    }
+    ridge_ledger_free(m->ledger);
+    if (m->records != NULL && (fclose(m->records) != 0 || m->records_failed)) {
+        cli_message(m->records_path, "not all %zu rows could be written", m->record_count);
+        status = status == CLI_DONE ? ridge_status_exit(RIDGE_ERR_IO) : status;
+    }
+    return status;
+}

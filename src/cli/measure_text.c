@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Words and keys that check, bench and compare share. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure_cli.h"
+
+static void add_word(char *buffer, size_t size, const char *word)
+{
+    const size_t used = strlen(buffer);
+
+    snprintf(buffer + used, size - used, "%s%s", used > 0 ? " " : "", word);
+}
+
+/* Those parts of a case that vary over a span, or those that do not. */
+static char *write_parts(const struct measure_span *span, const ridge_case *at, bool that_vary,
+                         char *buffer, size_t size)
+{
+    char word[64];
+    ridge_case plain;
+    size_t i;
+
+    ridge_case_init(&plain);
+    buffer[0] = '\0';
+    for (i = 0; i < at->axis_count; i++) {
+        if (span->varies[i] != that_vary)
+            continue;
+        snprintf(word, sizeof(word), "%s=%" PRId64, at->axes[i].name, at->axes[i].value);
+        add_word(buffer, size, word);
+    }
+    if (span->varies_dtype == that_vary)
+        add_word(buffer, size, ridge_dtype_name(at->dtype));
+    if (span->varies_layout == that_vary && (that_vary || at->layout != plain.layout))
+        add_word(buffer, size, ridge_layout_name(at->layout));
+    if (span->varies_values == that_vary && (that_vary || at->values != plain.values))
+        add_word(buffer, size, ridge_values_name(at->values));
+    if (span->varies_place == that_vary && at->in_place)
+        add_word(buffer, size, "in place");
+    return buffer;
+}
+
+char *measure_case_text(const ridge_case *at, char *buffer, size_t size)
+{
+    const struct measure_span none = {.has_first = false};
+
+    return write_parts(&none, at, false, buffer, size);
+}
+
+void measure_span_add(struct measure_span *span, const ridge_case *at)
+{
+    const ridge_case *const first = &span->first;
+    size_t i;
+
+    if (!span->has_first) {
+        span->first = *at;
+        span->has_first = true;
+        return;
+    }
+    for (i = 0; i < at->axis_count; i++)
+        span->varies[i] =
+            span->varies[i] || i >= first->axis_count || at->axes[i].value != first->axes[i].value;
+    span->varies_dtype = span->varies_dtype || at->dtype != first->dtype;
+    span->varies_layout = span->varies_layout || at->layout != first->layout;
+    span->varies_values = span->varies_values || at->values != first->values;
+    span->varies_place = span->varies_place || at->in_place != first->in_place;
+}
+
+char *measure_span_common(const struct measure_span *span, char *buffer, size_t size)
+{
+    return write_parts(span, &span->first, false, buffer, size);
+}
+
+char *measure_span_rest(const struct measure_span *span, const ridge_case *at, char *buffer,
+                        size_t size)
+{
+    return write_parts(span, at, true, buffer, size);
+}
+
+bool measure_percent(const char *text, double *frac)
+{
+    char *end;
+    const double value = strtod(text, &end);
+
+    if (end == text || text[0] < '.' || text[0] > '9' || text[0] == '/')
+        return false;
+    while (*end == ' ')
+        end++;
+    if (*end == '%')
+        end++;
+    if (*end != '\0' || !(value > 0 && value < 100))
+        return false;
+    *frac = value / 100;
+    return true;
+}
+
+char *measure_clock_text(unsigned reasons, char *buffer, size_t size)
+{
+    static const struct {
+        unsigned bit;
+        const char *text;
+    } words[] = {
+        {RIDGE_CLOCK_POWER_CAP, "power cap"},
+        {RIDGE_CLOCK_THERMAL, "thermal limit"},
+        {RIDGE_CLOCK_LOCKED, "clocks locked"},
+        {RIDGE_CLOCK_OTHER, "clocks lowered"},
+    };
+    size_t used = 0, i;
+
+    buffer[0] = '\0';
+    for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if ((reasons & words[i].bit) != 0 && used < size)
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                     words[i].text);
+    return buffer;
+}
+
+void measure_write_case(ridge_json *json, const ridge_case *at)
+{
+    char text[RIDGE_CASE_TEXT];
+    size_t i;
+
+    ridge_json_text(json, "case", ridge_case_text(at, text, sizeof(text)));
+    ridge_json_begin_object(json, "axes");
+    for (i = 0; i < at->axis_count; i++)
+        ridge_json_integer(json, at->axes[i].name, at->axes[i].value);
+    ridge_json_end_object(json);
+    ridge_json_text(json, "dtype", ridge_dtype_name(at->dtype));
+    ridge_json_text(json, "layout", ridge_layout_name(at->layout));
+    ridge_json_text(json, "values", ridge_values_name(at->values));
+    ridge_json_bool(json, "in_place", at->in_place);
+    ridge_json_count(json, "seed", at->seed);
+}
+
+void measure_write_device(ridge_json *json, const ridge_device_info *device)
+{
+    ridge_json_begin_object(json, "device");
+    ridge_json_text(json, "kind", device->kind == RIDGE_DEVICE_CPU ? "cpu" : "cuda");
+    ridge_json_text(json, "name", device->name);
+    ridge_json_text(json, "uuid", device->uuid[0] != '\0' ? device->uuid : NULL);
+    ridge_json_text(json, "driver", device->driver[0] != '\0' ? device->driver : NULL);
+    ridge_json_integer(json, "sm_version", device->sm_version);
+    ridge_json_integer(json, "sm_count", device->sm_count);
+    ridge_json_count(json, "l2_bytes", device->l2_bytes);
+    ridge_json_number(json, "clock_hz", device->clock_hz);
+    ridge_json_number(json, "memory_bytes_per_s", device->memory_bytes_per_s);
+    ridge_json_number(json, "power_limit_w", device->power_limit_w);
+    ridge_json_end_object(json);
+}
+
+void measure_write_arm(ridge_json *json, const char *key, const ridge_arm_summary *arm)
+{
+    ridge_json_begin_object(json, key);
+    ridge_json_text(json, "name", arm->name);
+    ridge_json_text(json, "code_hash", arm->code_hash[0] != '\0' ? arm->code_hash : NULL);
+    ridge_json_number(json, "median_ns", arm->median_ns);
+    ridge_json_number(json, "p10_ns", arm->p10_ns);
+    ridge_json_number(json, "p90_ns", arm->p90_ns);
+    ridge_json_number(json, "least_ns", arm->least_ns);
+    ridge_json_number(json, "iqr_ns", arm->iqr_ns);
+    ridge_json_number(json, "amortized_ns", arm->amortized_ns);
+    ridge_json_integer(json, "slots", arm->slots);
+    ridge_json_integer(json, "launches", arm->launches);
+    ridge_json_number(json, "sm_hz", arm->sm_hz);
+    ridge_json_number(json, "power_w", arm->power_w);
+    ridge_json_number(json, "prepare_ns", arm->prepare_ns);
+    ridge_json_number(json, "bytes_per_s", arm->bytes_per_s);
+    ridge_json_number(json, "flop_per_s", arm->flop_per_s);
+    ridge_json_number(json, "roof_frac", arm->roof_frac);
+    ridge_json_number(json, "nominal_frac", arm->nominal_frac);
+    ridge_json_number(json, "bound_ns", arm->bound_ns);
+    ridge_json_bool(json, "is_launch_bound", arm->is_launch_bound);
+    ridge_json_end_object(json);
+}

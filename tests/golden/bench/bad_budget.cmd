@@ -1,0 +1,1 @@
+ridge bench probe:copy --budget 0

@@ -1,0 +1,1 @@
+ridge bench probe:copy --sweep bytes=1:8

@@ -1,0 +1,1 @@
+RIDGE_LEDGER=nowhere ridge bench build:3f21

@@ -1,0 +1,1 @@
+ridge bench probe:copy --threshold 5%

@@ -1,0 +1,1 @@
+ridge check probe:copy --case m --device cpu

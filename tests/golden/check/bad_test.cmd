@@ -1,0 +1,1 @@
+ridge check probe:copy --only guard

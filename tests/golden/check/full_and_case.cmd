@@ -1,0 +1,1 @@
+ridge check probe:copy --full --case bytes=64

@@ -1,0 +1,1 @@
+ridge check probe:copy --case q=3 --device cpu

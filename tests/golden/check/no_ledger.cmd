@@ -1,0 +1,1 @@
+ridge check probe:copy --device cpu --ledger nowhere/ridge.ledger

@@ -1,0 +1,1 @@
+ridge check nonsense --device cpu

@@ -1,0 +1,1 @@
+ridge compare probe:copy probe:read --placements 1

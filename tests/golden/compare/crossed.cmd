@@ -1,0 +1,1 @@
+ridge compare probe:copy probe:read --device cpu --budget 999999

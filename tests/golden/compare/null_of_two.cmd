@@ -1,0 +1,1 @@
+ridge compare --null probe:copy probe:read

@@ -1,0 +1,1 @@
+ridge doctor here

@@ -1,0 +1,1 @@
+ridge inspect --manifest block_sum binary/sample_90.cubin.gz

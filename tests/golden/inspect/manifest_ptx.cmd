@@ -1,0 +1,1 @@
+ridge inspect --manifest scale binary/tiny.ptx

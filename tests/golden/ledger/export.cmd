@@ -1,0 +1,1 @@
+sh ../golden/with_ledger ledger/campaign.jsonl 'ledger export x.jsonl' 'ledger import --create --ledger y x.jsonl' 'ledger export --ledger y z.jsonl' && sh ../golden/with_ledger ledger/campaign.jsonl 'ledger export' | cut -c1-60 | sed -n '1,3p;$p'

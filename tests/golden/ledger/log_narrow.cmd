@@ -1,0 +1,1 @@
+COLUMNS=60 sh ../golden/with_ledger ledger/campaign.jsonl 'ledger log'

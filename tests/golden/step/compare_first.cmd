@@ -1,0 +1,1 @@
+sh ../golden/with_ledger - 'step start -c c base' 'ledger add-profile $DATA/ladder/stride_128.ncu-rep.zst' 'step keep' 'step start next' 'ledger add-profile $DATA/ladder/stride_136.ncu-rep.zst' 'ledger query "SELECT measured_by FROM v_step WHERE seq = 2"' 'step reject "another lever first"' 'ledger log'

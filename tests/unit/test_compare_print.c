@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What ridge compare prints and answers, from literal results. */
+#include "cases.h"
+
+#include <math.h>
+
+#include "compare_print.h"
+#include "options.h"
+
+/* Of main.c, which options.c asks. */
+const struct command commands[] = {{NULL}};
+const struct command *command_find(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static ridge_comparison comparison(ridge_bench_verdict verdict, double centre, double half_width,
+                                   int64_t m)
+{
+    ridge_comparison out = {0};
+
+    ridge_case_init(&out.at);
+    ridge_case_set(&out.at, "m", m, NULL);
+    ridge_case_set(&out.at, "n", 5120, NULL);
+    snprintf(out.device.name, sizeof(out.device.name), "NVIDIA H200");
+    snprintf(out.arms[0].name, sizeof(out.arms[0].name), "rms_norm:row_per_block");
+    snprintf(out.arms[1].name, sizeof(out.arms[1].name), "rms_norm:row_per_warp");
+    out.arms[0].median_ns = 20920;
+    out.arms[1].median_ns = 20920 * exp(centre);
+    out.arms[0].bytes_per_s = 4.01e12;
+    out.arms[1].bytes_per_s = 4.18e12;
+    out.arms[0].roof_frac = 0.93;
+    out.arms[1].roof_frac = 0.97;
+    out.arms[0].nominal_frac = 0.84;
+    out.arms[1].nominal_frac = 0.87;
+    out.arms[0].sm_hz = 1.98e9;
+    out.arms[0].power_w = 412;
+    out.device.power_limit_w = 700;
+    out.interval = (ridge_interval){.centre = centre,
+                                    .low = centre - half_width,
+                                    .high = centre + half_width,
+                                    .half_width = half_width,
+                                    .detectable = 1.36 * half_width,
+                                    .count = 6,
+                                    .pilot = 6};
+    out.sustained.centre = NAN;
+    out.delta = 0.00995;
+    out.verdict = verdict;
+    out.p = verdict <= RIDGE_VERDICT_REGRESSED ? 0.001 : 0.4;
+    out.rotation = 4;
+    out.rotation_l2 = 5.3;
+    out.placements = 6;
+    out.blocks = 24;
+    out.outputs_checked = 24;
+    out.floors.kernel_ns = 3200;
+    out.floor_frac = 0.15;
+    out.null_centre = 0.0004;
+    out.shared_frac = 1;
+    return out;
+}
+
+static void prints_one_case(void **state)
+{
+    struct compare_summary summary = {.wanted_count = 1};
+    const ridge_comparison one = comparison(RIDGE_VERDICT_IMPROVED, -0.042, 0.0022, 4096);
+    caught out;
+
+    (void)state;
+    assert_true(compare_summary_add(&summary, &one));
+    compare_summary_decide(&summary);
+    assert_int_equal(compare_summary_exit(&summary), 0);
+    caught_open(&out, 100, false);
+    compare_write_text(out.output, &summary);
+    caught_is(
+        &out,
+        "IMPROVED: B is 4.1 % faster (delta 1 %, detectable here 0.3 %)\n"
+        "\n"
+        "m=4096 n=5120 bf16   cold (rotation 4, 5.3x L2)   NVIDIA H200, 1.980 GHz, 412 of 700 "
+        "W\n"
+        "  A  rms_norm:row_per_block    20.92 us  4.010 TB/s  93 % of measured roof (84 % "
+        "nominal)\n"
+        "  B  rms_norm:row_per_warp     20.06 us  4.180 TB/s  97 % of measured roof (87 % "
+        "nominal)\n"
+        "  B/A 0.9589  [0.9568, 0.9610]\n"
+        "  6 placements, 24 blocks, null control +0.04 %, outputs of 24 timed launches checked, "
+        "floor 3.200\n"
+        "  us (15 %)\n");
+    compare_summary_release(&summary);
+}
+
+/* Four cases: one regresses in both runs, one claim is not confirmed, two claim nothing. */
+static void decides_a_sweep(void **state)
+{
+    struct compare_summary summary = {.wanted_count = 4};
+    const ridge_comparison rows[] = {
+        comparison(RIDGE_VERDICT_SAME, 0.001, 0.002, 1),
+        comparison(RIDGE_VERDICT_IMPROVED, -0.03, 0.002, 16),
+        comparison(RIDGE_VERDICT_REGRESSED, 0.05, 0.003, 256),
+        comparison(RIDGE_VERDICT_SAME, 0.0, 0.002, 4096),
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        assert_true(compare_summary_add(&summary, &rows[i]));
+        assert_int_equal(compare_row_needs_second(&summary.rows[i]), i == 1 || i == 2);
+    }
+    summary.rows[1].second = comparison(RIDGE_VERDICT_CANNOT_TELL, -0.001, 0.02, 16);
+    summary.rows[2].second = comparison(RIDGE_VERDICT_REGRESSED, 0.048, 0.003, 256);
+    summary.rows[1].has_second = summary.rows[2].has_second = true;
+    compare_summary_decide(&summary);
+    assert_int_equal(summary.rows[1].verdict, RIDGE_VERDICT_CANNOT_TELL);
+    assert_int_equal(summary.rows[2].verdict, RIDGE_VERDICT_REGRESSED);
+    assert_true(summary.rows[2].holm_p <= 0.05);
+    assert_int_equal(summary.counts[RIDGE_VERDICT_SAME], 2);
+    assert_int_equal(summary.geomean_count, 4);
+    assert_int_equal(compare_summary_exit(&summary), 1);
+    compare_summary_release(&summary);
+}
+
+static struct exit_case {
+    const char *name;
+    ridge_bench_verdict verdict;
+    bool is_interrupted, require_decision, require_change;
+    int exit_status;
+} exit_cases[] = {
+    {"improved", RIDGE_VERDICT_IMPROVED, false, false, false, 0},
+    {"regressed", RIDGE_VERDICT_REGRESSED, false, false, false, 1},
+    {"regressed and interrupted", RIDGE_VERDICT_REGRESSED, true, false, false, 1},
+    {"same", RIDGE_VERDICT_SAME, false, true, true, 0},
+    {"slower, small", RIDGE_VERDICT_SLOWER_SMALL, false, true, true, 0},
+    {"cannot tell", RIDGE_VERDICT_CANNOT_TELL, false, false, false, 0},
+    {"cannot tell, must", RIDGE_VERDICT_CANNOT_TELL, false, true, false, 1},
+    {"identical", RIDGE_VERDICT_IDENTICAL_CODE, false, false, false, 0},
+    {"identical, must change", RIDGE_VERDICT_IDENTICAL_CODE, false, false, true, 1},
+    {"invalid", RIDGE_VERDICT_INVALID, false, false, false, 4},
+    {"interrupted", RIDGE_VERDICT_SAME, true, false, false, 4},
+};
+
+static void exits(void **state)
+{
+    const struct exit_case *const test = *state;
+    struct compare_summary summary = {.wanted_count = 1,
+                                      .is_interrupted = test->is_interrupted,
+                                      .require_decision = test->require_decision,
+                                      .require_change = test->require_change};
+    const ridge_comparison one = comparison(test->verdict, 0.0, 0.01, 1);
+
+    assert_true(compare_summary_add(&summary, &one));
+    compare_summary_decide(&summary);
+    assert_int_equal(compare_summary_exit(&summary), test->exit_status);
+    compare_summary_release(&summary);
+}
+
+int main(void)
+{
+    static cases list;
+
+    cases_add(&list, "one case", prints_one_case, NULL);
+    cases_add(&list, "sweep", decides_a_sweep, NULL);
+    CASES_ADD_ROWS(&list, exits, exit_cases);
+    return cases_run(&list, "compare_print");
+}

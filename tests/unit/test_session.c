@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sessions of a plug-in whose kernels misbehave, each in its own way (session_plugin.c). */
+#include "cases.h"
+
+#include <math.h>
+
+#include "ridge/session.h"
+
+/* What a session delivered. */
+typedef struct seen {
+    size_t checks, failed, shrunk, comparisons, measurements, records, output_lines;
+    ridge_bench_verdict verdict;
+    char code_hash[2][40], first_record[200];
+} seen;
+
+static void on_record(void *context, const char *line, size_t length)
+{
+    seen *const s = context;
+
+    if (s->records++ == 0)
+        snprintf(s->first_record, sizeof(s->first_record), "%.*s", (int)length, line);
+}
+
+static void on_base(void *context, const ridge_case *at, const char *code_hash, int arm)
+{
+    (void)at;
+    snprintf(((seen *)context)->code_hash[arm], 40, "%s", code_hash);
+}
+
+static void on_check(void *context, const ridge_check_result *result)
+{
+    seen *const s = context;
+
+    s->checks++;
+    s->failed += result->outcome == RIDGE_OUTCOME_FAIL;
+}
+
+static void on_shrunk(void *context, const ridge_check_result *result)
+{
+    ((seen *)context)->shrunk += result->outcome == RIDGE_OUTCOME_FAIL;
+}
+
+static void on_measurement(void *context, const ridge_measurement *result)
+{
+    ((seen *)context)->measurements += result->arm.median_ns > 0;
+}
+
+static void on_comparison(void *context, const ridge_comparison *result)
+{
+    seen *const s = context;
+
+    s->comparisons++;
+    s->verdict = result->verdict;
+}
+
+static void on_output(void *context, const char *line, size_t length)
+{
+    static const char expected[] = "hello from a kernel";
+
+    ((seen *)context)->output_lines +=
+        length == sizeof(expected) - 1 && memcmp(line, expected, length) == 0;
+}
+
+static ridge_status run(ridge_session_kind kind, const char *a, const char *b, seen *s,
+                        ridge_error *err)
+{
+    static const char *const texts[] = {"m=100", "m=7"};
+    char arms[2][600];
+    const ridge_session_request request = {
+        .kind = kind,
+        .device = "cpu",
+        .arms = {arms[0], b != NULL ? arms[1] : NULL},
+        .case_texts = texts,
+        .case_count = kind == RIDGE_SESSION_COMPARE ? 1 : 2,
+        .shrink = true,
+        .seed = 1,
+        .timeout_s = 2,
+    };
+    const ridge_session_sink sink = {.record = on_record,
+                                     .base_case = on_base,
+                                     .check = on_check,
+                                     .shrunk = on_shrunk,
+                                     .measurement = on_measurement,
+                                     .comparison = on_comparison,
+                                     .output = on_output,
+                                     .context = s};
+
+    snprintf(arms[0], sizeof(arms[0]), "%s:%s", RIDGE_TEST_PLUGIN, a);
+    snprintf(arms[1], sizeof(arms[1]), "%s:%s", RIDGE_TEST_PLUGIN, b != NULL ? b : "");
+    err->text[0] = '\0';
+    return ridge_session_run(&request, &sink, err);
+}
+
+static struct check_case {
+    const char *name; /* of the kernel */
+    ridge_status status;
+    const char *message;
+    size_t checks, failed, shrunk;
+} check_cases[] = {
+    {"good", RIDGE_OK, "", 2, 0, 0},
+    {"print", RIDGE_OK, "", 2, 0, 0},
+    {"allocate", RIDGE_OK, "", 2, 0, 0},
+    {"early", RIDGE_OK, "", 2, 2, 1},
+    {"short", RIDGE_OK, "", 2, 2, 1},
+    {"crash", RIDGE_ERR_CUDA, "crashed with SIG", 0, 0, 0},
+    {"abort", RIDGE_ERR_CUDA, "crashed with SIGABRT", 0, 0, 0},
+    {"exit", RIDGE_ERR_CUDA, "ended the process with exit(0) in launch() of ", 0, 0, 0},
+    {"hang", RIDGE_ERR_CUDA, "in launch() of ", 0, 0, 0},
+    {"nothing", RIDGE_ERR_INVALID_ARGUMENT, "", 0, 0, 0},
+};
+
+static void checks(void **state)
+{
+    const struct check_case *const test = *state;
+    seen s = {0};
+    ridge_error err;
+    const ridge_status status = run(RIDGE_SESSION_CHECK, test->name, NULL, &s, &err);
+
+    if (status != test->status || strstr(err.text, test->message) == NULL)
+        fail_msg("%s: %s", ridge_status_name(status), err.text);
+    assert_int_equal(s.checks, test->checks);
+    assert_int_equal(s.failed, test->failed);
+    assert_int_equal(s.shrunk, test->shrunk);
+    assert_int_equal(s.output_lines > 0, strcmp(test->name, "print") == 0);
+    if (s.records > 0)
+        assert_non_null(strstr(s.first_record, "\"schema\":\"ridge-bench/1\""));
+}
+
+/* Two kernels of one library are two codes; one kernel is itself. */
+static void tells_kernels_of_a_library_apart(void **state)
+{
+    seen s = {0};
+    ridge_error err;
+
+    assert_int_equal(run(RIDGE_SESSION_COMPARE, "good", "good", &s, &err), RIDGE_OK);
+    assert_int_equal(s.comparisons, 1);
+    assert_int_equal(s.verdict, RIDGE_VERDICT_IDENTICAL_CODE);
+    assert_string_equal(s.code_hash[0], s.code_hash[1]);
+    memset(&s, 0, sizeof(s));
+    run(RIDGE_SESSION_COMPARE, "good", "crash", &s, &err);
+    assert_string_not_equal(s.code_hash[0], s.code_hash[1]);
+    assert_non_null(strstr(err.text, ":crash"));
+    (void)state;
+}
+
+static void describes(void **state)
+{
+    seen s = {0};
+    ridge_error err;
+
+    assert_int_equal(run(RIDGE_SESSION_DESCRIBE, "good", NULL, &s, &err), RIDGE_OK);
+    assert_int_equal(strlen(s.code_hash[0]), 32);
+    assert_int_equal(s.records, 0);
+    (void)state;
+}
+
+int main(void)
+{
+    static cases list;
+
+    CASES_ADD_ROWS(&list, checks, check_cases);
+    cases_add(&list, "kernels of one library", tells_kernels_of_a_library_apart, NULL);
+    cases_add(&list, "describe", describes, NULL);
+    return cases_run(&list, "session");
+}
