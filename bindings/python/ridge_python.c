@@ -16,6 +16,8 @@
 #include "ridge/bench.h"
 #include "ridge/check.h"
 #include "ridge/device.h"
+#include "ridge/kernels/registry.h"
+#include "ridge/session.h"
 #include "ridge/table.h"
 
 enum { ARMS = 2, PLACEMENTS = 64 };
@@ -31,7 +33,10 @@ struct ridge_python {
     ridge_kernel kernels[ARMS];
     char names[ARMS][128];
     ridge_kernel_work work[ARMS];
-    int prepared[ARMS]; /* sets that are */
+    int prepared[ARMS];                /* sets that are */
+    char cases[ARMS][RIDGE_CASE_TEXT]; /* that an arm of a session was told of */
+    bool is_told[ARMS];
+    bool is_serving;
     ridge_python_call call;
     ridge_slot *slots;
     size_t slot_count, slot_capacity;
@@ -177,15 +182,6 @@ static ridge_status describe(const ridge_kernel *kernel, const ridge_case *at,
     return RIDGE_OK;
 }
 
-static ridge_status work(const ridge_kernel *kernel, const ridge_case *at, ridge_kernel_work *out,
-                         ridge_error *err)
-{
-    (void)at;
-    (void)err;
-    *out = self_of(kernel)->work[arm_of(kernel)];
-    return RIDGE_OK;
-}
-
 /* Asks Python; a failure's text becomes the message. */
 static ridge_status ask(ridge_python *self, int event, int arm, int number, uint64_t stream,
                         uint64_t values[2], ridge_error *err)
@@ -197,6 +193,47 @@ static ridge_status ask(ridge_python *self, int event, int arm, int number, uint
         return RIDGE_OK;
     text[sizeof(text) - 1] = '\0';
     return ridge_fail(err, answer > 0 ? (ridge_status)answer : RIDGE_ERR_INTERNAL, "%s", text);
+}
+
+static double of_bits(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/* An arm of a session learns its case; what it costs comes back. */
+static ridge_status tell_case(ridge_python *self, int arm, const ridge_case *at, ridge_error *err)
+{
+    char text[RIDGE_CASE_TEXT];
+    uint64_t values[4] = {0, 0, 0, 0};
+    int answer;
+
+    ridge_case_text(at, text, sizeof(text));
+    if (self->is_told[arm] && strcmp(self->cases[arm], text) == 0)
+        return RIDGE_OK;
+    memcpy(self->cases[arm], text, sizeof(text));
+    answer = self->call(RIDGE_PYTHON_CASE, arm, 0, 0, values, text, sizeof(text));
+    self->is_told[arm] = answer == 0;
+    if (answer != 0)
+        return ridge_fail(err, (ridge_status)answer, "%.400s", text);
+    self->work[arm] = (ridge_kernel_work){.flop_count = of_bits(values[0]),
+                                          .read_bytes = of_bits(values[1]),
+                                          .written_bytes = of_bits(values[2]),
+                                          .footprint_bytes = of_bits(values[3])};
+    return RIDGE_OK;
+}
+
+static ridge_status work(const ridge_kernel *kernel, const ridge_case *at, ridge_kernel_work *out,
+                         ridge_error *err)
+{
+    ridge_python *const self = self_of(kernel);
+    const ridge_status status =
+        self->is_serving ? tell_case(self, arm_of(kernel), at, err) : RIDGE_OK;
+
+    *out = self->work[arm_of(kernel)];
+    return status;
 }
 
 static ridge_status prepare(const ridge_kernel *kernel, const ridge_case *at,
@@ -525,6 +562,44 @@ int ridge_python_measure(ridge_python *self, ridge_python_call call)
     ridge_measurement_write_json(doc.json, "measurement", &result);
     write_records(doc.json, self);
     return (int)document_close(&doc, self);
+}
+
+/* -- sessions of a command --------------------------------------------------------------------- */
+
+static ridge_status serve_open(void *context, int arm, const char *module, const char *function,
+                               ridge_case *base, const ridge_kernel **kernel, ridge_error *err)
+{
+    ridge_python *const self = context;
+    uint64_t values[4] = {0, 0, 0, 0};
+    char text[RIDGE_CASE_TEXT];
+    int answer;
+
+    (void)base;
+    snprintf(text, sizeof(text), "%s:%s", module, function);
+    self->is_told[arm] = false;
+    answer = self->call(RIDGE_PYTHON_OPEN, arm, 0, 0, values, text, sizeof(text));
+    if (answer != 0)
+        return ridge_fail(err, (ridge_status)answer, "%.400s", text);
+    *kernel = &self->kernels[arm];
+    return RIDGE_OK;
+}
+
+static void serve_close(void *context, int arm)
+{
+    ridge_python *const self = context;
+    uint64_t values[4] = {0, 0, 0, 0};
+    char text[8] = "";
+
+    (void)self->call(RIDGE_PYTHON_CLOSE, arm, 0, 0, values, text, sizeof(text));
+}
+
+int ridge_python_serve(ridge_python *self, const char *folder, ridge_python_call call)
+{
+    const ridge_arm_python python = {serve_open, serve_close, self};
+
+    self->call = call;
+    self->is_serving = true;
+    return (int)ridge_session_serve(folder, ridge_kernels_families(), &python, &self->err);
 }
 
 /* -- arrays ------------------------------------------------------------------------------------ */

@@ -23,10 +23,15 @@ typedef struct ridge_python ridge_python;
 /* What the callback is asked for. */
 enum {
     RIDGE_PYTHON_PREPARE, /* set number of arm: values[0] = its CUgraph, [1] = its instance; 0: host */
-    RIDGE_PYTHON_LAUNCH,  /* of a set without a graph, on stream (0: none) */
-    RIDGE_PYTHON_FINISH,  /* the set is not launched on any more by arm */
-    RIDGE_PYTHON_STOP,    /* anything but 0: end after the slot at hand */
-    RIDGE_PYTHON_PROGRESS /* text is the phase, values[0] of values[1] steps are done */
+    RIDGE_PYTHON_LAUNCH,   /* of a set without a graph, on stream (0: none) */
+    RIDGE_PYTHON_FINISH,   /* the set is not launched on any more by arm */
+    RIDGE_PYTHON_STOP,     /* anything but 0: end after the slot at hand */
+    RIDGE_PYTHON_PROGRESS, /* text is the phase, values[0] of values[1] steps are done */
+    /* Of ridge_python_serve(): */
+    RIDGE_PYTHON_OPEN, /* arm is text: "module:function" */
+    RIDGE_PYTHON_CASE, /* arm gets another case, text: "m=3,dtype=bf16".
+                          values[0 ... 3] = bits of the doubles flop, read, written, footprint */
+    RIDGE_PYTHON_CLOSE
 };
 
 /* Returns 0, or a ridge_status with its message in text (size bytes). */
@@ -53,6 +58,10 @@ RIDGE_PYTHON_API int ridge_python_work(ridge_python *self, int arm, double flop_
 /* Arm 0 is the baseline, arm 1 the candidate. */
 RIDGE_PYTHON_API int ridge_python_compare(ridge_python *self, ridge_python_call call);
 RIDGE_PYTHON_API int ridge_python_measure(ridge_python *self, ridge_python_call call);
+
+/* ridge_session_serve() for a session that a command began; values has four entries in CASE. */
+RIDGE_PYTHON_API int ridge_python_serve(ridge_python *self, const char *folder,
+                                        ridge_python_call call);
 
 /* ridge_compare_arrays() of two contiguous arrays in the host's memory. ref has its own type.
  * previous (of dtype) and tile may be NULL; poison: the bits of an element that nobody wrote, when

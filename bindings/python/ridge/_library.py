@@ -10,7 +10,7 @@ import sys
 from typing import Any, Callable, Dict, Iterator, Optional
 
 # Events of the callback, in the order of ridge_python.h.
-PREPARE, LAUNCH, FINISH, STOP, PROGRESS = range(5)
+PREPARE, LAUNCH, FINISH, STOP, PROGRESS, OPEN, CASE, CLOSE = range(8)
 
 # The statuses that Python itself makes; the library knows the names of all.
 INVALID_ARGUMENT, UNSUPPORTED = 1, 2
@@ -76,6 +76,7 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
         ("work", whole, [handle, whole, number, number, number, number]),
         ("compare", whole, [handle, CALL]),
         ("measure", whole, [handle, CALL]),
+        ("serve", whole, [handle, text, CALL]),
         ("compare_arrays", whole, arrays),
     ):
         function = getattr(library, "ridge_python_" + name)
@@ -157,6 +158,9 @@ class Handle:
         function = getattr(self._library, "ridge_python_" + what)
         self._done(function(self._self, CALL(call)), cause())
         return self.result()
+
+    def serve(self, folder: str, call: Callable[..., int]) -> None:
+        self._done(self._library.ridge_python_serve(self._self, folder.encode(), CALL(call)))
 
     def compare_arrays(self, name: str, dtype: str, out: int, ref_dtype: str, ref: int,
                        previous: Optional[int], shape: "tuple[int, ...]", accumulate_length: int,

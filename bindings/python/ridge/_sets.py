@@ -92,7 +92,7 @@ class Interrupts:
 class Sets:
     """Answers the measuring loop. ``exception`` is what a callable raised."""
 
-    def __init__(self, functions: List[Function], make: Callable[[int], Any], device: str,
+    def __init__(self, functions: List[Optional[Function]], make: Callable[[int], Any], device: str,
                  seed: int, progress: Optional[Callable[[str, int, int], None]]) -> None:
         self.functions = functions
         self.make = make
@@ -110,6 +110,11 @@ class Sets:
         self._streams: Dict[int, Any] = {}
         self._capture_stream: Any = None
 
+    def _function(self, arm: int) -> Function:
+        function = self.functions[arm]
+        assert function is not None
+        return function
+
     # -- graphs or host ------------------------------------------------------------------------
 
     def choose(self) -> None:
@@ -123,6 +128,8 @@ class Sets:
         self._capture_stream = _arrays.torch().cuda.Stream()
         arguments = arguments_of(self.make(0))
         for index, function in enumerate(self.functions):
+            if function is None:
+                continue
             try:
                 captured = Captured(function, arguments, 3, self._capture_stream)
                 del captured
@@ -187,12 +194,12 @@ class Sets:
             self._old.clear()  # every new set is made by now
         if self.host_reason is None:
             warm_ups = 1 if self._warmed[arm] else 3
-            captured = Captured(self.functions[arm], arguments, warm_ups, self._capture_stream)
+            captured = Captured(self._function(arm), arguments, warm_ups, self._capture_stream)
             self._live[arm, number] = captured
             natives = captured.natives()
         else:
             if not self._warmed[arm]:
-                self.functions[arm](*arguments)
+                self._function(arm)(*arguments)
             self._live[arm, number] = arguments
         self._warmed[arm] = True
         _arrays.synchronize(arguments)
@@ -201,7 +208,7 @@ class Sets:
     def _launch(self, arm: int, number: int, stream: int) -> None:
         arguments = self._live[arm, number]
         if not self.is_gpu:
-            self.functions[arm](*arguments)
+            self._function(arm)(*arguments)
             return
         cuda = _arrays.torch().cuda
         if stream not in self._streams:
@@ -209,7 +216,7 @@ class Sets:
         with cuda.stream(self._streams[stream]):
             if cuda.is_current_stream_capturing():
                 raise NotImplementedError(f"called by the host: {self.host_reason}")
-            self.functions[arm](*arguments)
+            self._function(arm)(*arguments)
 
     def _finish(self, arm: int, number: int) -> None:
         self._live.pop((arm, number), None)
