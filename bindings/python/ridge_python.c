@@ -255,7 +255,7 @@ static ridge_status prepare(const ridge_kernel *kernel, const ridge_case *at,
                  err);
     if (status == RIDGE_OK) {
         self->prepared[arm]++;
-        if (natives[1] != 0)
+        if (natives[0] != 0 || natives[1] != 0)
             status = ridge_graph_of_natives(view->device, (void *)(uintptr_t)natives[0],
                                             (void *)(uintptr_t)natives[1], &set->graph, err);
         if (status != RIDGE_OK) {

@@ -22,10 +22,11 @@ typedef struct ridge_python ridge_python;
 
 /* What the callback is asked for. */
 enum {
-    RIDGE_PYTHON_PREPARE, /* set number of arm: values[0] = its CUgraph, [1] = its instance; 0: host */
-    RIDGE_PYTHON_LAUNCH,   /* of a set without a graph, on stream (0: none) */
-    RIDGE_PYTHON_FINISH,   /* the set is not launched on any more by arm */
-    RIDGE_PYTHON_STOP,     /* anything but 0: end after the slot at hand */
+    RIDGE_PYTHON_PREPARE, /* set number of arm: values[0] = its CUgraph, [1] = its instance (0: ridge
+                             makes one); both 0: it is called by the host */
+    RIDGE_PYTHON_LAUNCH,  /* of a set without a graph, on stream (0: none) */
+    RIDGE_PYTHON_FINISH,  /* the set is not launched on any more by arm */
+    RIDGE_PYTHON_STOP,    /* anything but 0: end after the slot at hand */
     RIDGE_PYTHON_PROGRESS, /* text is the phase, values[0] of values[1] steps are done */
     /* Of ridge_python_serve(): */
     RIDGE_PYTHON_OPEN, /* arm is text: "module:function" */

@@ -227,7 +227,7 @@ ridge_status ridge_graph_of_native(ridge_device *device, void *graph_exec, ridge
                                    ridge_error *err);
 /* The same with the CUgraph that it is an instance of, borrowed too: its nodes are listed, and a
  * launch on a stream that captures makes it a part of what is captured, which an instance alone
- * cannot be. */
+ * cannot be. graph_exec NULL: an own instance is made. */
 ridge_status ridge_graph_of_natives(ridge_device *device, void *graph, void *graph_exec,
                                     ridge_graph **out, ridge_error *err);
 void ridge_graph_free(ridge_graph *graph);

@@ -15,7 +15,7 @@ typedef struct cuda_graph {
     cuda_device *device;
     cu_graph graph; /* NULL: not known */
     cu_graph_exec exec;
-    bool is_own; /* else somebody else's, both */
+    bool owns_graph, owns_exec; /* else somebody else's */
     ridge_graph_node *nodes;
     size_t node_count;
 } cuda_graph;
@@ -217,9 +217,9 @@ void cuda_graph_free(ridge_graph *base)
     if (graph == NULL)
         return;
     if (cuda_enter(graph->device, NULL) == RIDGE_OK) {
-        if (graph->is_own && graph->exec != NULL)
+        if (graph->owns_exec && graph->exec != NULL)
             graph->device->driver.cuGraphExecDestroy(graph->exec);
-        if (graph->is_own && graph->graph != NULL)
+        if (graph->owns_graph && graph->graph != NULL)
             graph->device->driver.cuGraphDestroy(graph->graph);
     }
     ridge_free(graph->nodes);
@@ -262,7 +262,7 @@ ridge_status cuda_capture_end(ridge_stream *stream, ridge_graph **out, ridge_err
         return cuda_no_host_memory(err);
     }
     graph->graph = native;
-    graph->is_own = true;
+    graph->owns_graph = graph->owns_exec = true;
     status = add_nodes(graph, native, 0, err);
     if (status == RIDGE_OK)
         status = cuda_check(device, driver->cuGraphInstantiateWithFlags(&graph->exec, native, 0),
@@ -288,6 +288,13 @@ ridge_status cuda_graph_of_native(ridge_device *base, void *native, void *graph_
     graph->graph = native;
     if (status == RIDGE_OK && native != NULL)
         status = add_nodes(graph, native, 0, err);
+    if (status == RIDGE_OK && graph_exec == NULL) {
+        graph->owns_exec = true;
+        status =
+            cuda_check(graph->device,
+                       graph->device->driver.cuGraphInstantiateWithFlags(&graph->exec, native, 0),
+                       "cuGraphInstantiateWithFlags", err);
+    }
     if (status != RIDGE_OK) {
         cuda_graph_free(&graph->base);
         return status;

@@ -357,6 +357,9 @@ ridge_status ridge_graph_of_natives(ridge_device *device, void *graph, void *gra
     *out = NULL;
     if (device->ops->graph_of_native == NULL)
         return has_not(device, "graphs", err);
+    if (graph == NULL && graph_exec == NULL)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "neither a graph nor an instance of one");
     status = device->ops->graph_of_native(device, graph, graph_exec, out, err);
     if (status == RIDGE_OK)
         (*out)->device = device;

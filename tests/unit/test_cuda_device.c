@@ -604,7 +604,7 @@ static void captures(void **state)
     ridge_stream *stream;
     ridge_graph *graph, *adopted, *outer;
     ridge_graph_node node;
-    void *data;
+    void *data, *native;
     uint32_t value = 1;
     void *const parameters[] = {&data, &value};
     const ridge_gpu_launch launch = {
@@ -640,7 +640,8 @@ static void captures(void **state)
     assert_int_equal(ridge_graph_node_count(adopted), 0);
     ridge_graph_free(adopted);
     /* With its graph: nodes are listed, and it can be put into another. */
-    WORKS(ridge_graph_of_natives(device, cuda->captured, graph, &adopted, &err));
+    native = cuda->captured;
+    WORKS(ridge_graph_of_natives(device, native, graph, &adopted, &err));
     assert_int_equal(ridge_graph_node_count(adopted), 3);
     WORKS(ridge_capture_begin(stream, true, &err));
     WORKS(ridge_gpu_function_launch(mark, &launch, parameters, ridge_stream_native(stream), &err));
@@ -655,6 +656,11 @@ static void captures(void **state)
     assert_string_equal(node.kind, "copy");
     ridge_graph_free(outer);
     ridge_graph_free(adopted);
+    WORKS(ridge_graph_of_natives(device, native, NULL, &adopted, &err));
+    WORKS(ridge_graph_launch(adopted, stream, &err));
+    ridge_graph_free(adopted);
+    FAILS(ridge_graph_of_natives(device, NULL, NULL, &adopted, &err), RIDGE_ERR_INVALID_ARGUMENT,
+          "neither a graph");
     ridge_graph_free(graph);
     ridge_stream_free(stream);
     ridge_device_release(device, data);

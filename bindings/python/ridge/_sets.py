@@ -31,8 +31,8 @@ def arguments_of(made: Any) -> Arguments:
 def why_no_graphs() -> Optional[str]:
     """Why torch's graphs cannot be handed to the measuring loop; None: they can."""
     graph = _arrays.torch().cuda.CUDAGraph
-    if not hasattr(graph, "raw_cuda_graph_exec") or not hasattr(graph, "raw_cuda_graph"):
-        return f"torch {_arrays.torch().__version__} has no CUDAGraph.raw_cuda_graph_exec()"
+    if not hasattr(graph, "raw_cuda_graph"):
+        return f"torch {_arrays.torch().__version__} has no CUDAGraph.raw_cuda_graph(), 2.8 has"
     return None
 
 
@@ -61,8 +61,9 @@ class Captured:
         self.graph.instantiate()
 
     def natives(self) -> Tuple[int, int]:
-        """The CUgraph and its instance."""
-        return int(self.graph.raw_cuda_graph()), int(self.graph.raw_cuda_graph_exec())
+        """The CUgraph and its instance; 0: this torch does not tell it."""
+        instance = getattr(self.graph, "raw_cuda_graph_exec", None)
+        return int(self.graph.raw_cuda_graph()), int(instance()) if instance else 0
 
 
 class Interrupts:
@@ -137,6 +138,10 @@ class Sets:
                 _arrays.torch().cuda.synchronize()
                 self.host_reason = f"arm {index} cannot be captured: {first_line(error)}"
                 return
+            except Exception as error:
+                raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT",
+                                 f"arm {index}: {type(error).__name__}: {first_line(error)}"
+                                 ) from error
             self._warmed[index] = True
 
     # -- the callback --------------------------------------------------------------------------
