@@ -236,6 +236,16 @@ static ridge_status work(const ridge_kernel *kernel, const ridge_case *at, ridge
     return status;
 }
 
+static void *address_of(uint64_t number)
+{
+    const uintptr_t bits = (uintptr_t)number;
+    void *address;
+
+    static_assert(sizeof(bits) == sizeof(address), "an address has the size of its number");
+    memcpy(&address, &bits, sizeof(address));
+    return address;
+}
+
 static ridge_status prepare(const ridge_kernel *kernel, const ridge_case *at,
                             const ridge_view *view, void **state, struct CUstream_st *stream,
                             ridge_error *err)
@@ -256,8 +266,8 @@ static ridge_status prepare(const ridge_kernel *kernel, const ridge_case *at,
     if (status == RIDGE_OK) {
         self->prepared[arm]++;
         if (natives[0] != 0 || natives[1] != 0)
-            status = ridge_graph_of_natives(view->device, (void *)(uintptr_t)natives[0],
-                                            (void *)(uintptr_t)natives[1], &set->graph, err);
+            status = ridge_graph_of_natives(view->device, address_of(natives[0]),
+                                            address_of(natives[1]), &set->graph, err);
         if (status != RIDGE_OK) {
             self->prepared[arm]--;
             (void)ask(self, RIDGE_PYTHON_FINISH, arm, set->number, 0, natives, NULL);
