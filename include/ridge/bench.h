@@ -3,9 +3,9 @@
  * Is a kernel faster? Statistics, plan and verdict are pure functions; the measuring loop runs on
  * any ridge_device.
  *
- * launch: one execution. slot: k launches of one arm, its value the median of their times (or the
- * time of the batch over k). block: four slots in the order ABBA or BAAB; value d = (ln B1 + ln B2 -
- * ln A1 - ln A2) / 2, so linear drift cancels. placement: one allocation of the buffers that both
+ * launch: one execution. slot: k launches of one arm, its value the median of their times (or of
+ * the eighths of a batch). block: four slots in the order ABBA or BAAB; value d = (ln B1 + ln B2 - ln
+ * A1 - ln A2) / 2, so linear drift cancels. placement: one allocation of the buffers that both
  * arms share; value: Hodges-Lehmann centre of its blocks; the unit of replication. session: one
  * process, one GPU, one run. */
 #ifndef RIDGE_BENCH_H
@@ -130,7 +130,7 @@ typedef struct ridge_slot {
     int arm;                        /* 0: A, baseline; 1: B, candidate */
     int launches;                   /* k */
     double start_s;                 /* since the session began */
-    double median_ns, p10_ns, p90_ns, least_ns; /* batch mode: all the same */
+    double median_ns, p10_ns, p90_ns, least_ns; /* of launches, graphs, or eighths of a batch */
     double sm_hz, power_w, temperature_c;
     unsigned clock_reasons;
     const float *samples_ns; /* borrowed during the callback; NULL in batch mode */

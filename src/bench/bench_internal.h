@@ -140,7 +140,7 @@ typedef struct bench_sample {
     void *data;              /* outputs one behind the other, on the device */
 } bench_sample;
 
-enum { BENCH_SHELF = 12, BENCH_EVENTS = 257 };
+enum { BENCH_SHELF = 12, BENCH_EVENTS = 257, BENCH_BATCHES = 8 };
 
 /* Of each arm: place 0 is the scrambled one's, the others are a sample of all slots in which each
  * has the same chance. */
@@ -189,6 +189,7 @@ typedef struct bench_run {
     int placement_count, block_count, slot_count;
     double placements_begin_s; /* when the first began: what one takes */
     int outputs_checked;
+    double reference_s; /* spent on references */
     unsigned clock_reasons;
     double power_most_frac; /* greatest mean power of an arm over the limit */
     bool is_interrupted, is_busy, is_invalid;
@@ -261,6 +262,14 @@ ridge_status bench_sample_scrambled(bench_run *run, int arm, int after, ridge_er
 ridge_status bench_outputs_hash(bench_run *run, int arm, int set, uint64_t *out, ridge_error *err);
 /* All kept samples against the right answer. */
 ridge_status bench_samples_check(bench_run *run, ridge_error *err);
+
+/* outputs_reference.c. Doubles in logical order, by the baseline's buffers. */
+typedef struct bench_answers {
+    bool is_there; /* false: no reference, or it would take too long */
+    double *in[RIDGE_KERNEL_BUFFERS], *out[RIDGE_KERNEL_BUFFERS], *none[RIDGE_KERNEL_BUFFERS];
+} bench_answers;
+ridge_status bench_answers_make(bench_run *run, bench_answers *out, ridge_error *err);
+void bench_answers_release(bench_answers *answers);
 
 /* guards.c */
 void bench_invalidate(bench_run *run, ridge_guard guard, const char *format, ...)

@@ -53,17 +53,18 @@ void bench_invalidate(bench_run *run, ridge_guard guard, const char *format, ...
 
 static ridge_status check_before(bench_run *run, int arm, ridge_error *err)
 {
-#ifdef BENCH_HAS_CHECK
-    const ridge_check_options options = {.tests = QUICK_TESTS, .repeats = 2};
+    const ridge_check_options options = {
+        .tests = QUICK_TESTS, .repeats = 2, .verify_elements = 1 << 20};
     ridge_check_result result;
+    ridge_error cause = {0};
     char title[160];
     ridge_status status;
     size_t i;
 
     status =
-        ridge_check_kernel(run->device, run->arms[arm].kernel, &run->at, &options, &result, err);
+        ridge_check_kernel(run->device, run->arms[arm].kernel, &run->at, &options, &result, &cause);
     if (status != RIDGE_OK)
-        return status;
+        return bench_arm_failed(run, arm, "check", status, &cause, err);
     bench_arm_title(run, arm, title, sizeof(title));
     for (i = 0; i < result.test_count; i++) {
         const ridge_test_result *const test = &result.tests[i];
@@ -75,11 +76,6 @@ static ridge_status check_before(bench_run *run, int arm, ridge_error *err)
             bench_invalidate(run, RIDGE_GUARD_CHECK, "%s fails the %s test: %s", title,
                              ridge_test_name(test->test), test->text);
     }
-#else
-    (void)run;
-    (void)arm;
-    (void)err;
-#endif
     return RIDGE_OK;
 }
 

@@ -12,6 +12,7 @@
 static const double EVENT_LEAST_NS = 20e3; /* shorter launches are amortised */
 static const double SLOT_NS = 1e6, SLOT_MOST_NS = 20e6, GRAPH_NS = 200e3;
 enum { SLOT_LAUNCHES = 8, GRAPHS_LEAST = 5, NODES_MOST = 512, BATCH_MOST = 100000 };
+static const size_t CPU_SETS_BYTES = (size_t)256 << 20;
 enum { TREND_SLOTS = 8, ESTIMATE_LAUNCHES = 3 };
 
 const char *ridge_phase_name(ridge_phase phase)
@@ -173,10 +174,11 @@ static ridge_status describe(bench_run *run, ridge_error *err)
     if (!(bytes > 0))
         bytes = run->arms[1].work.footprint_bytes;
     run->footprint_bytes = bytes > 0 ? bytes : (double)run->buffers.span_bytes;
-    /* Two placements live at once, and the shelf beside them. The CPU fills slowly. */
+    /* Two placements live at once, and the shelf beside them. The CPU fills slowly, and a cache of
+     * hundreds of MiB is shared with others: rotation_l2 says when sets fit it. */
     most = free_bytes / 3;
-    if (!run->is_gpu && most > (size_t)1 << 30)
-        most = (size_t)1 << 30;
+    if (!run->is_gpu && most > CPU_SETS_BYTES)
+        most = CPU_SETS_BYTES;
     run->rotation = run->options.cache == RIDGE_CACHE_HOT
                         ? 1
                         : bench_rotation_sets(run->footprint_bytes, (double)run->info->l2_bytes,
@@ -259,6 +261,8 @@ static void choose_slots(bench_run *run, bool can_capture)
     }
     run->launches =
         round_up(fmin(fmax(SLOT_LAUNCHES, ceil(SLOT_NS / least_ns)), most), run->rotation, most);
+    if (run->mode == RIDGE_MODE_BATCH && run->launches > BENCH_BATCHES)
+        run->launches -= run->launches % BENCH_BATCHES;
 }
 
 /* The last slots of every arm show no trend: Theil and Sen's slope over them is below 0.2 %. */

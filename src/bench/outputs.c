@@ -2,7 +2,7 @@
  *
  * Outputs of timed launches. Before some slots one set, which the kernel cannot know, gets new
  * inputs and poisoned outputs; what the slot's launches leave there is set aside and compared after
- * the run with a fresh launch of the baseline on the same inputs. A kernel that remembers results by
+ * the run with the reference, or a fresh launch of the baseline, on the same inputs. A kernel that remembers results by
  * address, works in the check only, or leaves outputs alone is caught by what it did while it was
  * timed. */
 #include <math.h>
@@ -215,35 +215,43 @@ typedef struct difference {
     double found, expected;
 } difference;
 
+/* Elements as a buffer holds them, or as doubles in logical order. */
+typedef struct operand {
+    const ridge_buffer_desc *desc;
+    const void *image;    /* from the least address */
+    const double *values; /* instead of image */
+} operand;
+
+static double value_at(const operand *of, int64_t index)
+{
+    if (of->values != NULL)
+        return of->values[index];
+    return ridge_dtype_load(of->desc->dtype, of->image,
+                            ridge_buffer_origin(of->desc) + ridge_buffer_offset(of->desc, index));
+}
+
 /* Two roundings of one sum may differ by more than the type's: a part in 32, and 8 unit roundoffs
  * of a narrow type, of the element and of the root mean square; and in one of a hundred elements
  * by any amount (a threshold, an argmax). Results of other inputs differ nearly everywhere. An
  * element that is NaN for one of two is wrong. */
-static difference compare(const ridge_buffer_desc *found, const void *found_image,
-                          const ridge_buffer_desc *expected, const void *expected_image)
+static difference compare(const operand *found, const operand *expected)
 {
-    const int64_t count = ridge_buffer_elements(expected);
+    const int64_t count = ridge_buffer_elements(expected->desc);
     const int64_t step = (count + COMPARED_MOST - 1) / COMPARED_MOST;
-    const int64_t found_origin = ridge_buffer_origin(found);
-    const int64_t expected_origin = ridge_buffer_origin(expected);
-    const double tolerance = fmax(1.0 / 32, 8 * ridge_dtype_unit_roundoff(expected->dtype));
+    const double tolerance = fmax(1.0 / 32, 8 * ridge_dtype_unit_roundoff(expected->desc->dtype));
     difference result = {.index = -1};
     double squares = 0, rms;
     int64_t used = 0, wrong = 0, i;
 
     for (i = 0; i < count; i += step) {
-        const double value = ridge_dtype_load(expected->dtype, expected_image,
-                                              expected_origin + ridge_buffer_offset(expected, i));
+        const double value = value_at(expected, i);
 
         squares += isfinite(value) ? value * value : 0;
         used++;
     }
     rms = used > 0 ? sqrt(squares / (double)used) : 0;
     for (i = 0; i < count; i += step) {
-        const double want = ridge_dtype_load(expected->dtype, expected_image,
-                                             expected_origin + ridge_buffer_offset(expected, i));
-        const double have = ridge_dtype_load(found->dtype, found_image,
-                                             found_origin + ridge_buffer_offset(found, i));
+        const double want = value_at(expected, i), have = value_at(found, i);
 
         if (have == want || (isnan(have) && isnan(want)) ||
             fabs(have - want) <= tolerance * (fabs(want) + rms))
@@ -261,36 +269,56 @@ static difference compare(const ridge_buffer_desc *found, const void *found_imag
     return result;
 }
 
-static ridge_status compare_slab(bench_run *run, const bench_slab *found, const void *found_data,
-                                 const bench_slab *expected, const void *expected_data,
-                                 difference *out, ridge_error *err)
+/* Equal bytes of large outputs are seen where they are. */
+static ridge_status equal_on_device(bench_run *run, const void *a, const void *b, size_t size_bytes,
+                                    bool *out, ridge_error *err)
 {
-    unsigned char *images[2] = {NULL, NULL};
     uint64_t hashes[2] = {0, 0};
-    ridge_status status = RIDGE_OK;
+    ridge_status status;
 
-    *out = (difference){0};
-    if (found->span_bytes == expected->span_bytes && found->span_bytes > HASHED_BYTES) {
-        status = ridge_device_hash(run->device, run->stream, found_data, found->span_bytes,
-                                   &hashes[0], err);
-        if (status == RIDGE_OK)
-            status = ridge_device_hash(run->device, run->stream, expected_data,
-                                       expected->span_bytes, &hashes[1], err);
-        if (status != RIDGE_OK || hashes[0] == hashes[1])
-            return status;
+    *out = false;
+    status = ridge_device_hash(run->device, run->stream, a, size_bytes, &hashes[0], err);
+    if (status == RIDGE_OK)
+        status = ridge_device_hash(run->device, run->stream, b, size_bytes, &hashes[1], err);
+    *out = status == RIDGE_OK && hashes[0] == hashes[1];
+    return status;
+}
+
+static ridge_status download(bench_run *run, const bench_slab *slab, const void *data, void **out,
+                             ridge_error *err)
+{
+    *out = ridge_calloc(1, slab->span_bytes + 1);
+    if (*out == NULL)
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for %zu bytes of %s",
+                          slab->span_bytes, slab->desc.name);
+    return ridge_device_download(run->device, *out, data, slab->span_bytes, err);
+}
+
+/* values: the right answer; NULL: what expected's slab of set 0 holds. */
+static ridge_status compare_slab(bench_run *run, const bench_slab *found, const void *found_data,
+                                 int expected_index, const double *values, difference *out,
+                                 ridge_error *err)
+{
+    const bench_slab *const expected = &run->buffers.slabs[expected_index];
+    const void *const expected_data = bench_slab_memory(run, 0, expected_index);
+    void *images[2] = {NULL, NULL};
+    ridge_status status = RIDGE_OK;
+    bool is_equal = false;
+
+    *out = (difference){.is_wrong = false};
+    if (values == NULL && found->span_bytes == expected->span_bytes &&
+        found->span_bytes > HASHED_BYTES)
+        status = equal_on_device(run, found_data, expected_data, found->span_bytes, &is_equal, err);
+    if (status == RIDGE_OK && !is_equal)
+        status = download(run, found, found_data, &images[0], err);
+    if (status == RIDGE_OK && !is_equal && values == NULL)
+        status = download(run, expected, expected_data, &images[1], err);
+    if (status == RIDGE_OK && !is_equal) {
+        const operand have = {.desc = &found->desc, .image = images[0]};
+        const operand want = {.desc = &expected->desc, .image = images[1], .values = values};
+
+        *out = compare(&have, &want);
     }
-    images[0] = ridge_calloc(1, found->span_bytes + 1);
-    images[1] = ridge_calloc(1, expected->span_bytes + 1);
-    if (images[0] == NULL || images[1] == NULL)
-        status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for %zu bytes of output",
-                            found->span_bytes);
-    if (status == RIDGE_OK)
-        status = ridge_device_download(run->device, images[0], found_data, found->span_bytes, err);
-    if (status == RIDGE_OK)
-        status =
-            ridge_device_download(run->device, images[1], expected_data, expected->span_bytes, err);
-    if (status == RIDGE_OK)
-        *out = compare(&found->desc, images[0], &expected->desc, images[1]);
     ridge_free(images[0]);
     ridge_free(images[1]);
     return status;
@@ -310,34 +338,58 @@ static bool is_comparable(const bench_slab *a, const bench_slab *b)
            memcmp(a->desc.shape, b->desc.shape, (size_t)a->desc.ndim * sizeof(int64_t)) == 0;
 }
 
-/* Set 0 with the sample's inputs and the baseline launched on it as often as the sample's arm was;
- * then the outputs of both in order. *name is the wrong buffer's. */
-static ridge_status against_fresh(bench_run *run, const bench_sample *sample, uint64_t seed,
+/* The answers to a slab that is an output of the baseline. */
+static const double *answer_of(const bench_run *run, const bench_answers *answers, int slab)
+{
+    size_t i;
+
+    for (i = 0; i < run->buffers.arms[0].count && answers->is_there; i++)
+        if (run->buffers.arms[0].slab[i] == slab)
+            return answers->out[i];
+    return NULL;
+}
+
+/* Launches the baseline on set 0 as often as the sample's arm was on its set. */
+static ridge_status launch_fresh(bench_run *run, int times, ridge_error *err)
+{
+    ridge_status status = bench_set_poison(run, 0, 0, err);
+    int i;
+
+    for (i = 0; i < (run->buffers.has_inout ? times : 1) && status == RIDGE_OK; i++)
+        status = bench_launch(run, 0, 0, err);
+    return status == RIDGE_OK ? bench_wait(run, 0, err) : status;
+}
+
+/* The sample's outputs against the right ones for the inputs of seed; *name is the wrong buffer's.
+ */
+static ridge_status against_right(bench_run *run, const bench_sample *sample, uint64_t seed,
                                   difference *out, const char **name, ridge_error *err)
 {
     const unsigned char *data = sample->data;
-    int mine = next_output(run, sample->arm, 0), fresh = next_output(run, 0, 0), i;
+    int mine = next_output(run, sample->arm, 0), right = next_output(run, 0, 0);
+    bench_answers answers = {.is_there = false};
     ridge_status status = bench_set_fill(run, 0, seed, err);
 
-    *out = (difference){0};
-    if (status == RIDGE_OK)
-        status = bench_set_poison(run, 0, 0, err);
-    for (i = 0; i < (run->buffers.has_inout ? sample->times : 1) && status == RIDGE_OK; i++)
-        status = bench_launch(run, 0, 0, err);
+    *out = (difference){.is_wrong = false};
     if (status == RIDGE_OK)
         status = ridge_stream_synchronize(run->stream, err);
+    if (status == RIDGE_OK)
+        status = bench_answers_make(run, &answers, err);
+    if (status == RIDGE_OK && !answers.is_there)
+        status = launch_fresh(run, sample->times, err);
     while (status == RIDGE_OK && !out->is_wrong && mine < run->buffers.slab_count &&
-           fresh < run->buffers.slab_count) {
+           right < run->buffers.slab_count) {
         const bench_slab *const slab = &run->buffers.slabs[mine];
 
-        if (is_comparable(slab, &run->buffers.slabs[fresh]))
-            status = compare_slab(run, slab, data, &run->buffers.slabs[fresh],
-                                  bench_slab_memory(run, 0, fresh), out, err);
+        if (is_comparable(slab, &run->buffers.slabs[right]))
+            status =
+                compare_slab(run, slab, data, right, answer_of(run, &answers, right), out, err);
         *name = slab->desc.name;
         data += padded(slab->span_bytes);
         mine = next_output(run, sample->arm, mine + 1);
-        fresh = next_output(run, 0, fresh + 1);
+        right = next_output(run, 0, right + 1);
     }
+    bench_answers_release(&answers);
     return status;
 }
 
@@ -346,7 +398,7 @@ static ridge_status check_sample(bench_run *run, const bench_sample *sample, rid
     difference now, before = {.is_wrong = true};
     const char *name = "", *unused;
     char title[160];
-    ridge_status status = against_fresh(run, sample, sample->seed, &now, &name, err);
+    ridge_status status = against_right(run, sample, sample->seed, &now, &name, err);
 
     if (status != RIDGE_OK)
         return status;
@@ -354,7 +406,7 @@ static ridge_status check_sample(bench_run *run, const bench_sample *sample, rid
     if (!now.is_wrong)
         return RIDGE_OK;
     if (sample->previous != 0)
-        status = against_fresh(run, sample, sample->previous, &before, &unused, err);
+        status = against_right(run, sample, sample->previous, &before, &unused, err);
     bench_arm_title(run, sample->arm, title, sizeof(title));
     if (status == RIDGE_OK && !before.is_wrong)
         bench_invalidate(run, RIDGE_GUARD_REFILL,

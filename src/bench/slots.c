@@ -163,10 +163,12 @@ static ridge_status keep_samples(bench_run *run, ridge_slot *slot, ridge_error *
 ridge_status bench_slot_time(bench_run *run, int arm, ridge_mode mode, int launches, int start,
                              ridge_slot *slot, ridge_error *err)
 {
-    const int per_event = mode == RIDGE_MODE_BATCH   ? launches
+    /* The median of eighths: a batch that was preempted does not count. */
+    const int batches = launches % BENCH_BATCHES == 0 ? BENCH_BATCHES : 1;
+    const int per_event = mode == RIDGE_MODE_BATCH   ? launches / batches
                           : mode == RIDGE_MODE_GRAPH ? run->graph_launches
                                                      : 1;
-    const int intervals = mode == RIDGE_MODE_BATCH ? 1 : launches;
+    const int intervals = mode == RIDGE_MODE_BATCH ? batches : launches;
     const int graphs = NODES_QUEUED > per_event ? NODES_QUEUED / per_event : 1;
     const int chunk = mode == RIDGE_MODE_GRAPH && graphs < CHUNK ? graphs : CHUNK;
     const bench_series *const times = &run->times;

@@ -434,7 +434,7 @@ static bool constant(const check_facts *facts, char *text, size_t size)
     for (size_t i = 1; i < facts->sample_count; i++)
         if (facts->pair->out[facts->samples[i]] != first)
             return false;
-    if (facts->sample_count < 16)
+    if (facts->sample_count < 16 || facts->small_share >= NEARLY_ALL)
         return false;
     snprintf(text, size, "%s %.6g: a constant, an initial value, or a clamp",
              wrong_share(facts) > NEARLY_ALL ? "everything is" : "what is wrong is", first);

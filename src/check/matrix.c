@@ -19,8 +19,8 @@ enum {
     CASES_MOST = 2048,
 };
 
-#define PRODUCT_MOST ((int64_t)1 << 22)
-#define PRODUCT_MOST_FULL ((int64_t)1 << 26)
+#define PRODUCT_MOST ((int64_t)1 << 20)
+#define PRODUCT_MOST_FULL ((int64_t)1 << 24)
 
 typedef struct factor {
     int64_t levels[LEVELS_MOST];

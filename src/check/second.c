@@ -5,8 +5,9 @@
  * pass. A row of the last axis has its root mean square compared too, so that one bad row among many
  * cannot hide.
  *
- * Both have the rounding of the output, so a ratio is taken against at least half of it; few
- * elements scatter, which the factor 1 + 4 / sqrt(n) allows for. */
+ * Both have the rounding of the output, so a ratio is taken against at least half of it and four
+ * roundings of the sum, which nobody minds where the output is as fine as the sum; few elements
+ * scatter, which the factor 1 + 4 / sqrt(n) allows for. */
 #include "check/second.h"
 
 #include <math.h>
@@ -79,6 +80,7 @@ ridge_status check_second_opinion(const ridge_comparand *pair, const check_bound
                                   int64_t count, ridge_mismatch *out, ridge_error *err)
 {
     const int64_t width = pair->ndim == 0 ? 1 : pair->shape[pair->ndim - 1];
+    const double unit = bounds->unit_out / 2 + 4 * bounds->unit_sum;
     side mine = {.most = 0}, plain = {.most = 0};
     double square_sum = 0;
     int64_t finite = 0;
@@ -111,13 +113,12 @@ ridge_status check_second_opinion(const ridge_comparand *pair, const check_bound
 
             take(out,
                  ratio_of(sqrt(mine.row_square / n), sqrt(plain.row_square / n),
-                          bounds->unit_out / 2 * sqrt(row_square / n), n),
+                          unit * sqrt(row_square / n), n),
                  row);
         }
     }
     if (finite > 0)
-        finish(&mine, &plain, finite, bounds->unit_out / 2 * sqrt(square_sum / (double)finite),
-               out);
+        finish(&mine, &plain, finite, unit * sqrt(square_sum / (double)finite), out);
     else
         out->plain_ratio = NAN;
 out:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * ridge check for programs. */
-#include <inttypes.h>
+#include <math.h>
+
 #include "check_print.h"
 #include "measure_cli.h"
 

@@ -136,43 +136,90 @@ static void write_json(struct evidence *evidence)
 
 /* -- what it is about -------------------------------------------------------------------------- */
 
-/* The comparisons of ids, as a query. */
+/* Appends an id to a list that begins with "VALUES "; false when it is full. */
+static bool add_id(char *list, const char *id)
+{
+    const size_t used = strlen(list);
+
+    if (used + LEDGER_ID_BYTES + 8 > EVIDENCE_SCOPE_BYTES)
+        return false;
+    snprintf(list + used, EVIDENCE_SCOPE_BYTES - used, "%s('%s')", list[used - 1] == ' ' ? "" : ",",
+             id);
+    return true;
+}
+
+/* The ids of a query's first column. A list is never empty: NULL is no id. */
+static int list_ids(struct evidence *evidence, const char *sql, const char *const *values,
+                    size_t count, char *list, size_t *id_count)
+{
+    struct cli_query query;
+    bool fits = true;
+    int status;
+
+    *id_count = 0;
+    snprintf(list, EVIDENCE_SCOPE_BYTES, "VALUES ");
+    cli_query_open(&query, evidence->ledger, evidence->path, sql, values, count);
+    while (fits && cli_query_next(&query))
+        if (cli_query_text(&query, 0)[0] != '\0') {
+            fits = add_id(list, cli_query_text(&query, 0));
+            ++*id_count;
+        }
+    status = cli_query_close(&query);
+    if (status == CLI_DONE && !fits)
+        return cli_usage_error("more than %zu comparisons are too many for a page", *id_count - 1);
+    if (*id_count == 0)
+        snprintf(list, EVIDENCE_SCOPE_BYTES, "VALUES (NULL)");
+    return status;
+}
+
 static int scope_of_ids(struct evidence *evidence, int count, char **ids)
 {
-    char id[LEDGER_ID_BYTES];
+    static const char before[] =
+        "SELECT DISTINCT a.build_id FROM comparison c JOIN arm a ON a.id = "
+        "c.arm_a WHERE c.id IN (%s)";
+    static const char after[] = "SELECT DISTINCT a.build_id FROM comparison c JOIN arm a ON a.id = "
+                                "c.arm_b WHERE c.id IN (%s)";
+    char id[LEDGER_ID_BYTES], sql[EVIDENCE_SQL_BYTES];
     ridge_error err;
-    size_t used;
-    int i;
+    size_t ignored;
+    int i, status;
 
-    used = (size_t)snprintf(evidence->scope, sizeof(evidence->scope), "VALUES ");
+    snprintf(evidence->scope, sizeof(evidence->scope), "VALUES ");
     for (i = 0; i < count; i++) {
         if (ridge_ledger_find(evidence->ledger, "comparison", ids[i], id, &err) != RIDGE_OK)
             return cli_fail(evidence->path, &err);
-        if (used + 40 > sizeof(evidence->scope) / 2)
+        if (!add_id(evidence->scope, id))
             return cli_usage_error("%d comparisons are too many for a page", count);
-        used += (size_t)snprintf(evidence->scope + used, sizeof(evidence->scope) - used, "%s('%s')",
-                                 i > 0 ? "," : "", id);
     }
     evidence->comparison_count = (size_t)count;
-    return CLI_DONE;
+    snprintf(sql, sizeof(sql), before, evidence->scope);
+    status = list_ids(evidence, sql, NULL, 0, evidence->before, &ignored);
+    snprintf(sql, sizeof(sql), after, evidence->scope);
+    return status == CLI_DONE ? list_ids(evidence, sql, NULL, 0, evidence->after, &ignored)
+                              : status;
 }
 
 /* First against last build of a campaign. */
 static int scope_of_campaign(struct evidence *evidence, const char *name)
 {
-    char sql[EVIDENCE_SQL_BYTES], count[24];
+    static const char comparisons[] =
+        "SELECT comparison_id FROM v_end_to_end WHERE campaign_id = ?1 AND first_seq <> last_seq";
+    static const char before[] =
+        "SELECT DISTINCT first_build_id FROM v_end_to_end WHERE campaign_id = ?1";
+    static const char after[] =
+        "SELECT DISTINCT last_build_id FROM v_end_to_end WHERE campaign_id = ?1";
+    const char *const values[] = {evidence->campaign};
+    size_t ignored;
     int status = cli_find_campaign(evidence->ledger, evidence->path, name, evidence->campaign,
                                    evidence->title, sizeof(evidence->title));
 
-    if (status != CLI_DONE)
-        return status;
-    snprintf(evidence->scope, sizeof(evidence->scope),
-             "SELECT comparison_id FROM v_end_to_end WHERE campaign_id = '%s' "
-             "AND comparison_id IS NOT NULL",
-             evidence->campaign);
-    snprintf(sql, sizeof(sql), "SELECT count(*) FROM (%s)", evidence->scope);
-    status = cli_query_one(evidence->ledger, evidence->path, sql, NULL, 0, count, sizeof(count));
-    evidence->comparison_count = strcmp(count, "0") == 0 ? 0 : 1;
+    if (status == CLI_DONE)
+        status = list_ids(evidence, comparisons, values, 1, evidence->scope,
+                          &evidence->comparison_count);
+    if (status == CLI_DONE)
+        status = list_ids(evidence, before, values, 1, evidence->before, &ignored);
+    if (status == CLI_DONE)
+        status = list_ids(evidence, after, values, 1, evidence->after, &ignored);
     return status;
 }
 
@@ -181,31 +228,11 @@ static int find_scope(struct evidence *evidence, int count, char **names)
 {
     char id[LEDGER_ID_BYTES];
     ridge_error err;
-    int status;
 
     if (count > 1 || (count == 1 && ridge_ledger_find(evidence->ledger, "comparison", names[0], id,
                                                       &err) == RIDGE_OK))
-        status = scope_of_ids(evidence, count, names);
-    else
-        status = scope_of_campaign(evidence, count == 1 ? names[0] : NULL);
-    if (status != CLI_DONE)
-        return status;
-    if (evidence->campaign[0] != '\0') {
-        snprintf(evidence->before, sizeof(evidence->before),
-                 "SELECT first_build_id FROM v_end_to_end WHERE campaign_id = '%s'",
-                 evidence->campaign);
-        snprintf(evidence->after, sizeof(evidence->after),
-                 "SELECT last_build_id FROM v_end_to_end WHERE campaign_id = '%s'",
-                 evidence->campaign);
-        return CLI_DONE;
-    }
-    snprintf(evidence->before, sizeof(evidence->before),
-             "SELECT a_build_id FROM v_comparison WHERE comparison_id IN (%.4000s)",
-             evidence->scope);
-    snprintf(evidence->after, sizeof(evidence->after),
-             "SELECT b_build_id FROM v_comparison WHERE comparison_id IN (%.4000s)",
-             evidence->scope);
-    return CLI_DONE;
+        return scope_of_ids(evidence, count, names);
+    return scope_of_campaign(evidence, count == 1 ? names[0] : NULL);
 }
 
 int cmd_evidence(int argc, char **argv)

@@ -6,13 +6,13 @@
 
 #include "ledger_query.h"
 
-enum { EVIDENCE_SCOPE_BYTES = 8192 };
+enum { EVIDENCE_SCOPE_BYTES = 1 << 15 };
 
 struct evidence {
     ridge_ledger *ledger;
     const char *path;
     char campaign[LEDGER_ID_BYTES], title[200]; /* "": comparisons were given */
-    /* A query for the ids of the comparisons, and one for the ids of both builds of them. */
+    /* Lists of ids as VALUES: the comparisons, and the builds on both sides of them. */
     char scope[EVIDENCE_SCOPE_BYTES], before[EVIDENCE_SCOPE_BYTES], after[EVIDENCE_SCOPE_BYTES];
     size_t comparison_count;
     int house; /* index into cli_evidence_houses */

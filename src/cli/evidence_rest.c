@@ -77,6 +77,14 @@ static void arm_text(struct evidence *evidence, const char *side, char *out, siz
             snprintf(out, size, "%s", cli_query_text(&query, 1));
     }
     evidence_close(evidence, &query);
+    /* A kernel whose code is not known has no build. */
+    if (out[0] != '\0')
+        return;
+    if (evidence_open(evidence, &query, "paths"))
+        while (out[0] == '\0' && cli_query_next(&query))
+            if (strcmp(cli_query_text(&query, 0), side) == 0)
+                snprintf(out, size, "%s", cli_query_text(&query, 1));
+    evidence_close(evidence, &query);
 }
 
 /* The cases of the page, as --sweep and --case take them. */

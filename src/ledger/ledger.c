@@ -262,6 +262,8 @@ ridge_status ridge_ledger_open(const char *path, ridge_ledger_mode mode, ridge_l
     if (status == RIDGE_OK)
         status = check_schema(ledger, mode, err);
     if (status == RIDGE_OK)
+        status = ledger_shadow_views(ledger, err);
+    if (status == RIDGE_OK)
         status = ledger_run(ledger,
                             mode == RIDGE_LEDGER_READ
                                 ? "PRAGMA foreign_keys = ON; PRAGMA query_only = ON"

@@ -28,7 +28,7 @@ enum {
 struct ridge_ledger {
     sqlite3 *database;
     sqlite3_stmt *inserts[LEDGER_TABLES]; /* made when first used */
-    int wait_ms; /* for another process; LEDGER_WAIT_MS, less in tests */
+    int wait_ms;                          /* for another process; LEDGER_WAIT_MS, less in tests */
     bool in_transaction;
 };
 
@@ -53,6 +53,8 @@ ridge_status ledger_end_own(ridge_ledger *ledger, bool is_own, ridge_status stat
 
 /* Creates tables and views. */
 ridge_status ledger_create_schema(ridge_ledger *ledger, ridge_error *err);
+/* The views of this ridge for this connection, over those that an older one left in the file. */
+ridge_status ledger_shadow_views(ridge_ledger *ledger, ridge_error *err);
 
 /* Adds the row of an object; id: RIDGE_HASH_TEXT bytes; *added: it was new. */
 ridge_status ledger_add_object(ridge_ledger *ledger, const ridge_node *object, char *id,

@@ -53,6 +53,28 @@ static void add_table(ridge_text *sql, const ridge_ledger_table *table)
                               table->columns[i].name, table->name, table->columns[i].name);
 }
 
+static void add_views(ridge_text *sql, const char *where)
+{
+    size_t i;
+
+    for (i = 0; ridge_ledger_view_at(i) != NULL; i++)
+        ridge_text_format(sql, "CREATE %sVIEW \"%s\" AS %s;\n", where,
+                          ridge_ledger_view_at(i)->name, ridge_ledger_view_at(i)->sql);
+}
+
+ridge_status ledger_shadow_views(ridge_ledger *ledger, ridge_error *err)
+{
+    ridge_status status;
+    ridge_text sql;
+
+    ridge_text_init(&sql);
+    add_views(&sql, "TEMP ");
+    status = sql.failed ? ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for a ledger")
+                        : ledger_run(ledger, sql.data, "open the ledger", err);
+    ridge_text_release(&sql);
+    return status;
+}
+
 ridge_status ledger_create_schema(ridge_ledger *ledger, ridge_error *err)
 {
     ridge_text sql;
@@ -68,9 +90,7 @@ ridge_status ledger_create_schema(ridge_ledger *ledger, ridge_error *err)
                          "INSERT INTO meta VALUES ('schema', 'ridge-ledger/1');\n");
     for (i = 0; i < ridge_ledger_table_count(); i++)
         add_table(&sql, ridge_ledger_table_at(i));
-    for (i = 0; ridge_ledger_view_at(i) != NULL; i++)
-        ridge_text_format(&sql, "CREATE VIEW \"%s\" AS %s;\n", ridge_ledger_view_at(i)->name,
-                          ridge_ledger_view_at(i)->sql);
+    add_views(&sql, "");
     ridge_text_format(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
                       LEDGER_APPLICATION, LEDGER_SCHEMA_VERSION);
     status = sql.failed ? ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for a ledger")

@@ -30,9 +30,12 @@ static const ridge_ledger_view views[] = {
      " LEFT JOIN env e ON e.id = s.env_id LEFT JOIN gpu g ON g.id = e.gpu_id"},
     /* The latest that is not INVALID; a confirmation does not replace what it confirms. */
     {"v_latest", "of two builds on one case and GPU the comparison that counts",
-     "SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY a_build_id, b_build_id, kase_id, gpu"
-     " ORDER BY verdict = 'INVALID', confirm_of IS NOT NULL, started DESC, comparison_id) AS nth"
-     " FROM v_comparison WHERE a_build_id IS NOT NULL AND b_build_id IS NOT NULL) WHERE nth = 1"},
+     "SELECT v.* FROM (SELECT c.id, row_number() OVER (PARTITION BY a.build_id, b.build_id, c.kase_id,"
+     " e.gpu_id ORDER BY c.verdict = 'INVALID', c.confirm_of IS NOT NULL, s.started DESC, c.id) AS nth"
+     " FROM comparison c JOIN session s ON s.id = c.session_id JOIN arm a ON a.id = c.arm_a"
+     " JOIN arm b ON b.id = c.arm_b LEFT JOIN env e ON e.id = s.env_id"
+     " WHERE a.build_id IS NOT NULL AND b.build_id IS NOT NULL) r"
+     " JOIN v_comparison v ON v.comparison_id = r.id WHERE r.nth = 1"},
     {"v_step_case", "step x case: the comparison of its build with its parent's",
      "SELECT st.id AS step_id, st.campaign_id, st.seq, l.* FROM step st"
      " JOIN step pa ON pa.id = st.parent_step_id"
@@ -49,7 +52,9 @@ static const ridge_ledger_view views[] = {
      " JOIN v_duration pd ON pd.build_id = pa.build_id AND pd.kase_id IS d.kase_id AND pd.gpu IS d.gpu"
      " GROUP BY st.id"},
     {"v_step", "steps with their measured ratio; by comparison where there is one, else by profile",
-     "SELECT st.id AS step_id, st.campaign_id, st.seq, st.state, st.change, st.hypothesis,"
+     "WITH sc AS MATERIALIZED (SELECT step_id, verdict, ln_ratio, lo, hi, comparison_id"
+     " FROM v_step_case)"
+     " SELECT st.id AS step_id, st.campaign_id, st.seq, st.state, st.change, st.hypothesis,"
      " st.predicted_ratio, st.expected_metric, st.reason, st.basis, st.author, st.assisted_by,"
      " st.created, st.closed, st.build_id, st.parent_step_id, pa.seq AS parent_seq,"
      " pa.build_id AS parent_build_id,"
@@ -69,10 +74,10 @@ static const ridge_ledger_view views[] = {
      "  min(CASE WHEN verdict <> 'INVALID' THEN ln_ratio END) AS best,"
      "  max(CASE WHEN verdict <> 'INVALID' THEN ln_ratio END) AS worst,"
      "  sum(verdict = 'REGRESSED') AS regressed, min(comparison_id) AS comparison_id"
-     "  FROM v_step_case GROUP BY step_id) c ON c.step_id = st.id"
+     "  FROM sc GROUP BY step_id) c ON c.step_id = st.id"
      " LEFT JOIN (SELECT step_id, CASE WHEN sum(n) = 1 THEN min(verdict)"
      "   ELSE group_concat(n || ' ' || verdict, ', ') END AS verdicts"
-     "  FROM (SELECT step_id, verdict, count(*) AS n FROM v_step_case GROUP BY step_id, verdict"
+     "  FROM (SELECT step_id, verdict, count(*) AS n FROM sc GROUP BY step_id, verdict"
      "   ORDER BY step_id, verdict = 'REGRESSED' DESC, n DESC, verdict) GROUP BY step_id) w"
      "  ON w.step_id = st.id"
      " LEFT JOIN v_step_profile d ON d.step_id = st.id"},
@@ -113,12 +118,12 @@ static const ridge_ledger_view views[] = {
      "SELECT c.*, st.state, st.change FROM v_step_case c JOIN step st ON st.id = c.step_id"
      " WHERE c.verdict = 'REGRESSED' AND st.state IN ('kept', 'open')"},
     {"v_unconfirmed", "kept steps whose comparison no run with another seed has confirmed",
-     "SELECT v.* FROM v_step v WHERE v.state = 'kept' AND v.parent_step_id IS NOT NULL"
-     " AND v.measured_by = 'comparison' AND NOT EXISTS (SELECT 1 FROM v_comparison r"
-     " WHERE r.a_build_id = v.parent_build_id AND r.b_build_id = v.build_id AND r.verdict <> 'INVALID'"
-     " AND EXISTS (SELECT 1 FROM v_step_case c WHERE c.step_id = v.step_id"
-     "  AND c.comparison_id <> r.comparison_id AND c.seed IS NOT r.seed"
-     "  AND c.session_id <> r.session_id))"},
+     "SELECT v.* FROM v_step v LEFT JOIN (SELECT a.build_id AS parent_id, b.build_id AS own_id,"
+     " count(DISTINCT s.seed) AS seed_count FROM comparison c JOIN session s ON s.id = c.session_id"
+     " JOIN arm a ON a.id = c.arm_a JOIN arm b ON b.id = c.arm_b WHERE c.verdict <> 'INVALID'"
+     " GROUP BY a.build_id, b.build_id) t ON t.parent_id = v.parent_build_id AND t.own_id = v.build_id"
+     " WHERE v.state = 'kept' AND v.parent_step_id IS NOT NULL AND v.measured_by = 'comparison'"
+     " AND coalesce(t.seed_count, 0) < 2"},
 };
 /* clang-format on */
 

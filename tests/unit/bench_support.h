@@ -77,6 +77,19 @@ static inline ridge_status spin_work(const ridge_kernel *self, const ridge_case 
     return RIDGE_OK;
 }
 
+static inline ridge_status spin_reference(const ridge_kernel *self, const ridge_case *at,
+                                          const ridge_reference_view *view, ridge_error *err)
+{
+    int i;
+
+    (void)self;
+    (void)at;
+    (void)err;
+    for (i = 0; i < SPIN_ELEMENTS; i++)
+        view->out[1][i] = 2 * view->in[0][i];
+    return RIDGE_OK;
+}
+
 static inline ridge_status spin_prepare(const ridge_kernel *self, const ridge_case *at,
                                         const ridge_view *view, void **state,
                                         struct CUstream_st *stream, ridge_error *err)

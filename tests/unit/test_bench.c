@@ -369,7 +369,8 @@ static void a_launch_that_fails(void **state)
         b.compute = fails_later;
         b.last = after[i];
         assert_int_equal(compare(&a, &b, &options, NULL, &result, &err), RIDGE_ERR_CUDA);
-        assert_string_equal(err.text, "candidate b: launch failed: CUDA_ERROR_ILLEGAL_ADDRESS");
+        assert_int_equal(strncmp(err.text, "candidate b: ", 13), 0);
+        assert_non_null(strstr(err.text, "CUDA_ERROR_ILLEGAL_ADDRESS"));
         assert_int_equal(result.slots, 0);
         assert_balanced(&a);
         assert_balanced(&b);
@@ -387,9 +388,9 @@ static void a_refusal(void **state)
     spin_init(&a, "a", 20);
     spin_init(&b, "b", 20);
     b.compute = refuses;
-    assert_int_equal(compare(&a, &b, &options, NULL, &result, &err), RIDGE_ERR_MISALIGNED);
-    assert_string_equal(err.text,
-                        "candidate b does not take the case: rows are no multiple of 16 bytes");
+    assert_true(ridge_status_is_refusal(compare(&a, &b, &options, NULL, &result, &err)));
+    assert_int_equal(strncmp(err.text, "candidate b does not take the case: ", 36), 0);
+    assert_non_null(strstr(err.text, "rows are no multiple of 16 bytes"));
     assert_balanced(&b);
     (void)state;
 }

@@ -44,7 +44,7 @@ static ridge_status right_until_timed(spin *self, int index, const float *in, fl
 {
     (void)index;
     (void)err;
-    if (self->launched < 100)
+    if (self->launched < 300)
         spin_double(in, out);
     return RIDGE_OK;
 }
@@ -132,6 +132,19 @@ static void forget_work(const ridge_kernel *self, void *state)
 
 #define OFF(guard) ((uint64_t)1 << RIDGE_GUARD_##guard)
 
+static ridge_status writes_a_part(spin *self, int index, const float *in, float *out,
+                                  ridge_error *err)
+{
+    int i;
+
+    (void)self;
+    (void)index;
+    (void)err;
+    for (i = 0; i < SPIN_ELEMENTS - 1; i++)
+        out[i] = 2 * in[i];
+    return RIDGE_OK;
+}
+
 static struct cheat_case {
     const char *name;
     ridge_status (*compute)(spin *self, int index, const float *in, float *out, ridge_error *err);
@@ -143,17 +156,21 @@ static struct cheat_case {
     double flop_count;      /* that the cheat says it does; a rate of 1e12 a second is known */
     const char *cause;
 } cheat_cases[] = {
-    {"caches by address", caches_by_address, 30, RIDGE_GUARD_REFILL, 0, RIDGE_MODE_EVENT, 0, 0,
+    {"leaves an element out", writes_a_part, 30, RIDGE_GUARD_CHECK, OFF(OUTPUTS) | OFF(SHARED),
+     RIDGE_MODE_EVENT, 0, 0, "candidate cheat fails the "},
+    {"caches by address", caches_by_address, 30, RIDGE_GUARD_REFILL, OFF(CHECK) | OFF(SHARED),
+     RIDGE_MODE_EVENT, 0, 0,
      "candidate cheat: a timed launch left in out the result of inputs that were there before"},
     {"right in the check only", right_until_timed, 30, RIDGE_GUARD_OUTPUTS, OFF(SHARED),
      RIDGE_MODE_EVENT, 0, 0, "of out is wrong after a timed launch"},
-    {"works in another thread", works_elsewhere, 30, RIDGE_GUARD_IDLE, OFF(OUTPUTS) | OFF(SHARED),
-     RIDGE_MODE_EVENT, 0, 0, "outputs changed after the end of a slot"},
+    {"works in another thread", works_elsewhere, 30, RIDGE_GUARD_IDLE,
+     OFF(CHECK) | OFF(OUTPUTS) | OFF(SHARED), RIDGE_MODE_EVENT, 0, 0,
+     "outputs changed after the end of a slot"},
     {"faster than arithmetic allows", NULL, 30, RIDGE_GUARD_ROOF, 0, RIDGE_MODE_EVENT, 0, 1e9,
      "its bytes or operations take 1000 us"},
-    {"does all sets at once", all_at_once, 0, RIDGE_GUARD_BIMODAL, OFF(SHARED), RIDGE_MODE_EVENT, 0,
-     0, "launches take two times"},
-    {"carries over from launch to launch", carries_over, 30, RIDGE_GUARD_SHARED, 0,
+    {"does all sets at once", all_at_once, 0, RIDGE_GUARD_BIMODAL, OFF(CHECK) | OFF(SHARED),
+     RIDGE_MODE_EVENT, 0, 0, "launches take two times"},
+    {"carries over from launch to launch", carries_over, 30, RIDGE_GUARD_SHARED, OFF(CHECK),
      RIDGE_MODE_EVENT, 1e12, 0, "when order and shared memory were disturbed"},
 };
 
@@ -213,6 +230,33 @@ static void is_caught(void **state)
                  result.invalid_guard, result.invalid_cause);
 }
 
+/* Alone there is no honest arm to compare with: the reference is. */
+static void is_caught_alone(void **state)
+{
+    ridge_bench_options options = spin_options();
+    ridge_measurement result;
+    ridge_bench_arm arm;
+    ridge_case at;
+    spin a;
+
+    ridge_case_init(&at);
+    spin_init(&a, "cheat", 30);
+    a.compute = right_until_timed;
+    a.kernel.reference = spin_reference;
+    arm = spin_arm(&a);
+    assert_int_equal(ridge_bench_measure(device, &arm, &at, &options, NULL, &result, NULL),
+                     RIDGE_OK);
+    assert_true(result.is_invalid);
+    assert_string_equal(result.invalid_guard, "outputs");
+
+    a.launched = 0;
+    options.without = OFF(OUTPUTS) | OFF(SHARED);
+    assert_int_equal(ridge_bench_measure(device, &arm, &at, &options, NULL, &result, NULL),
+                     RIDGE_OK);
+    assert_false(result.is_invalid);
+    (void)state;
+}
+
 static void guards_have_names(void **state)
 {
     assert_string_equal(ridge_guard_name(RIDGE_GUARD_SHARE_BUFFERS), "placement");
@@ -229,6 +273,7 @@ int main(void)
         pthread_create(&worker.thread, NULL, work_late, NULL) != 0)
         return 1;
     CASES_ADD_ROWS(&list, is_caught, cheat_cases);
+    cases_add(&list, "is caught alone", is_caught_alone, NULL);
     cases_add(&list, "guards have names", guards_have_names, NULL);
     failed = cases_run(&list, "cheats");
     pthread_mutex_lock(&worker.lock);

@@ -122,7 +122,7 @@ static void worse_than_plain(arrays *a)
     dot(a, 256, false, 0);
     for (int64_t i = 0; i < a->count; i++) {
         a->plain[i] = a->ref[i] + 0x1p-24 * 2 * a->magnitude[i];
-        a->out[i] = a->ref[i] + 0x1p-24 * 20 * a->magnitude[i];
+        a->out[i] = a->ref[i] + 0x1p-24 * 60 * a->magnitude[i];
     }
     a->pair.plain = a->plain;
 }

@@ -13,7 +13,7 @@
 #include <time.h>
 #endif
 
-enum { PATIENCE = 400, SETS = 512, SAVED_FLOATS = 1 << 22 };
+enum { PATIENCE = 400, SETS = 4096, SAVED_FLOATS = 1 << 24 };
 
 /* X(name, what it does) */
 /* clang-format off */
@@ -115,16 +115,16 @@ static bool is_same(const plugin_problem *a, const plugin_problem *b)
            a->k == b->k && a->out_row == b->out_row;
 }
 
-/* NULL: there is no place left. */
+/* Newest first: buffers of placements that are gone do not come again. NULL: no place left. */
 static seen_set *find_set(const plugin_problem *p)
 {
     seen_set *const list = sets[p->variant];
     size_t *const count = &set_counts[p->variant];
     size_t i;
 
-    for (i = 0; i < *count; i++)
-        if (is_same(&list[i].p, p))
-            return &list[i];
+    for (i = *count; i > 0; i--)
+        if (is_same(&list[i - 1].p, p))
+            return &list[i - 1];
     if (*count == SETS)
         return NULL;
     list[*count].p = *p;
@@ -162,7 +162,7 @@ static ridge_status run_all(const plugin_problem *p, const seen_set *set,
     size_t i, first = SETS;
 
     for (i = 0; i < set_counts[p->variant]; i++) {
-        if (!(list[i].p.m == p->m && list[i].p.n == p->n && list[i].launches > PATIENCE / 32))
+        if (!(list[i].p.m == p->m && list[i].p.n == p->n && list[i].launches > 1))
             continue;
         if (first == SETS)
             first = i;
@@ -330,15 +330,13 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
     case CHEAT_replays_later:
         return replay(&p, set, PATIENCE, stream, err);
     case CHEAT_stops_working:
-        return launches[p.variant] > PATIENCE && set->launches > PATIENCE / 32
-                   ? RIDGE_OK
-                   : plugin_run(&p, stream, err);
+        return launches[p.variant] > PATIENCE && set->launches > 1 ? RIDGE_OK
+                                                                   : plugin_run(&p, stream, err);
     case CHEAT_prepared:
         return plugin_copy(p.out, ((const seen_set *)state)->saved, out_floats(&p), stream, err);
     case CHEAT_all_sets_at_once:
-        return launches[p.variant] > PATIENCE && set->launches > PATIENCE / 32
-                   ? run_all(&p, set, stream, err)
-                   : plugin_run(&p, stream, err);
+        return launches[p.variant] > PATIENCE && set->launches > 1 ? run_all(&p, set, stream, err)
+                                                                   : plugin_run(&p, stream, err);
     case CHEAT_works_later:
         return launches[p.variant] > PATIENCE ? run_later(&p, err) : plugin_run(&p, stream, err);
     case CHEAT_persisting_window:
