@@ -2,6 +2,7 @@
 """compare() and bench(): the measuring loop of ridge over Python callables."""
 from __future__ import annotations
 
+import gc
 import math
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
@@ -236,11 +237,15 @@ def _refused(device: Dict[str, Any], names: Sequence[str], delta: float,
 
 
 def _run(handle: Handle, what: str, sets: Sets) -> Dict[str, Any]:
+    was_collecting = gc.isenabled()
+    gc.disable()  # it would run within slots where the host calls
     with sets.interrupts:
         try:
             raw = handle.run(what, sets.answer, lambda: sets.exception)
         finally:
             sets.close()
+            if was_collecting:
+                gc.enable()
     raw["run"] = raw.pop("comparison" if what == "compare" else "measurement")
     raw["host_paced"] = sets.host_reason if sets.is_gpu else None
     return raw
