@@ -65,7 +65,7 @@ class Tensors(unittest.TestCase):
             with self.subTest(name):
                 value = torch.zeros(2, 3).to(getattr(torch, name))
                 self.assertEqual(_arrays.dtype_of(value), dtype)
-                self.assertEqual(_arrays.to_host(value).count, 6)
+                self.assertEqual(_arrays.to_host(value).elements, 6)
 
     def test_strides(self):
         value = torch.arange(12.0).reshape(3, 4).t()

@@ -33,7 +33,7 @@ class Host(NamedTuple):
         return ctypes.addressof(self.memory)
 
     @property
-    def count(self) -> int:
+    def elements(self) -> int:
         return math.prod(self.shape)
 
     def bytes(self) -> bytes:
@@ -215,7 +215,8 @@ class Guarded:
         if isinstance(value, ctypes.Array):
             self.value = type(value).from_buffer(whole, BAND_BYTES)
         elif isinstance(value, memoryview):
-            self.value = inner.cast(view.format.lstrip("@=<"), view.shape)
+            form: Any = view.format.lstrip("@=<")
+            self.value = inner.cast(form, view.shape or ())
         else:
             return
         self._bands = [memoryview(whole)[:BAND_BYTES], memoryview(whole)[BAND_BYTES + view.nbytes:]]

@@ -238,9 +238,9 @@ class _Checker:
 
 
 def _poison_of(host: Host) -> Optional[int]:
-    if host.dtype not in ("f16", "bf16", "f32", "f64", "e4m3", "e5m2") or host.count == 0:
+    if host.dtype not in ("f16", "bf16", "f32", "f64", "e4m3", "e5m2") or host.elements == 0:
         return None
-    return int.from_bytes(b"\xff" * (len(host.memory) // host.count), "little")
+    return int.from_bytes(b"\xff" * (len(host.memory) // host.elements), "little")
 
 
 def _difference(first: List[Host], second: List[Host]) -> str:
@@ -252,7 +252,7 @@ def _difference(first: List[Host], second: List[Host]) -> str:
             return f"the shape of output {index}"
         left, right = a.bytes(), b.bytes()
         if left != right:
-            size = max(1, len(left) // max(1, a.count))
+            size = max(1, len(left) // max(1, a.elements))
             return f"output {index}, element {_first_difference(left, right) // size},"
     return ""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import statistics
 import time
 import warnings
-from typing import Any, Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 from . import _arrays
 from ._library import RidgeError
 
-_MODES = {"min": min, "max": max, "mean": statistics.fmean, "median": statistics.median}
+_MODES: Dict[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max, "mean": statistics.fmean, "median": statistics.median}
 
 CLOSURE = ("ridge.do_bench() sees a closure: it always uses the same buffers, so the cache is "
            "flushed before each call (written, then read) instead of rotated, and outputs are not "

@@ -112,7 +112,7 @@ def library() -> ctypes.CDLL:
 
 def version() -> str:
     """Version of the library, "0.1.0"."""
-    return library().ridge_python_version().decode()
+    return str(library().ridge_python_version().decode())
 
 
 class Handle:
@@ -138,11 +138,14 @@ class Handle:
             raise RidgeError(name, text) from cause
 
     def result(self) -> Dict[str, Any]:
-        return json.loads(self._library.ridge_python_text(self._self).decode(errors="replace"))
+        text = self._library.ridge_python_text(self._self).decode(errors="replace")
+        found: Dict[str, Any] = json.loads(text)
+        return found
 
     def open(self, device: str) -> Dict[str, Any]:
         self._done(self._library.ridge_python_open(self._self, device.encode()))
-        return self.result()["device"]
+        found: Dict[str, Any] = self.result()["device"]
+        return found
 
     def set(self, name: str, value: float) -> None:
         self._done(self._library.ridge_python_set(self._self, name.encode(), float(value)))
@@ -174,4 +177,5 @@ class Handle:
             self._self, name.encode(), dtype.encode(), out, ref_dtype.encode(), ref, previous,
             len(shape), extents, accumulate_length, accumulate_unit, int(exact), ulp, tiles,
             int(poison is not None), poison or 0))
-        return self.result()["mismatch"]
+        mismatch: Dict[str, Any] = self.result()["mismatch"]
+        return mismatch

@@ -193,7 +193,7 @@ def _disagreement(handle: Handle, baseline: List[Any], candidate: List[Any],
     for index, (ref, out) in enumerate(zip(baseline, candidate)):
         if ref.shape != out.shape:
             return f"output {index} is {ref.shape} of {names[0]}, {out.shape} of {names[1]}"
-        poison = int.from_bytes(b"\xff" * (len(out.memory) // max(1, out.count) or 1), "little")
+        poison = int.from_bytes(b"\xff" * (len(out.memory) // max(1, out.elements) or 1), "little")
         is_float = out.dtype in ("f16", "bf16", "f32", "f64", "e4m3", "e5m2")
         found = handle.compare_arrays(f"output {index}", out.dtype, out.address, ref.dtype,
                                       ref.address, None, out.shape, 1, 1 / 32, False, 0, None,
@@ -227,7 +227,7 @@ def _refused(device: Dict[str, Any], names: Sequence[str], delta: float,
     keys = ("median_ns", "p10_ns", "p90_ns", "amortized_ns", "bytes_per_s", "flop_per_s")
     arms = [dict.fromkeys(keys) for _ in names]
     for arm, name in zip(arms, names):
-        arm["name"] = name  # type: ignore[assignment]
+        arm["name"] = name
     run = {"verdict": "INVALID", "interval": None, "sustained": None, "by_sustained": False,
            "delta": delta, "mode": "auto", "is_interrupted": False, "is_busy": False,
            "invalid_guard": "check", "invalid_cause": cause, "a": arms[0], "b": arms[1],

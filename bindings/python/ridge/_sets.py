@@ -11,7 +11,7 @@ import ctypes
 import random
 import signal
 import threading
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import _arrays
 from ._library import (FINISH, INVALID_ARGUMENT, LAUNCH, PREPARE, PROGRESS, STOP, UNSUPPORTED,
@@ -93,7 +93,7 @@ class Interrupts:
 class Sets:
     """Answers the measuring loop. ``exception`` is what a callable raised."""
 
-    def __init__(self, functions: List[Optional[Function]], make: Callable[[int], Any], device: str,
+    def __init__(self, functions: Sequence[Optional[Function]], make: Callable[[int], Any], device: str,
                  seed: int, progress: Optional[Callable[[str, int, int], None]]) -> None:
         self.functions = functions
         self.make = make
