@@ -120,7 +120,9 @@ compared("a call that synchronises is host-paced", waits, naive,
          lambda r: r.host_paced is not None and r.mode == "batch")
 compared("a wrong candidate is not timed", last_row_missing, naive,
          lambda r: r.verdict == "INVALID" and r.invalid_guard == "check")
-checked("check of rms_norm", library, lambda r: r.ok, accumulate_length=COLUMNS, repeats=5)
+# Some versions round to bf16 before the weight: one more rounding is allowed.
+checked("check of rms_norm", library, lambda r: r.ok, accumulate_length=1, accumulate_unit=2**-8,
+        repeats=5)
 checked("check names the missing row", last_row_missing,
         lambda r: not r.ok and r.cause_id in ("unwritten", "partial_tile"), repeats=2)
 triton_call = triton_rms_norm()

@@ -126,8 +126,8 @@ class Sets:
         self.host_reason = why_no_graphs()
         if self.host_reason is not None:
             return
-        self._capture_stream = _arrays.torch().cuda.Stream()
         arguments = arguments_of(self.make(0))
+        self._capture_stream = _arrays.torch().cuda.Stream(_arrays.device_of(arguments))
         for index, function in enumerate(self.functions):
             if function is None:
                 continue
