@@ -397,7 +397,7 @@ void bench_write_json(ridge_output *output, const struct bench_summary *summary,
         ridge_json_text(json, "invalid_cause",
                         row->invalid_cause[0] != '\0' ? row->invalid_cause : NULL);
         ridge_json_text(json, "path", row->path[0] != '\0' ? row->path : NULL);
-        measure_write_arm(json, "arm", &row->arm);
+        ridge_arm_summary_write_json(json, "arm", &row->arm);
         ridge_json_end_object(json);
     }
     ridge_json_end_array(json);
