@@ -27,6 +27,18 @@ const char *ridge_bench_cache_text(ridge_cache cache, double rotation_l2)
                                          : "cold";
 }
 
+const char *ridge_bench_bound_text(ridge_bound_by by)
+{
+    static const char *const names[] = {
+        [RIDGE_BOUND_BY_NOTHING] = "n/a",
+        [RIDGE_BOUND_BY_MEMORY] = "memory",
+        [RIDGE_BOUND_BY_COMPUTE] = "compute",
+        [RIDGE_BOUND_BY_LAUNCH] = "launch",
+    };
+
+    return (unsigned)by < sizeof(names) / sizeof(names[0]) ? names[by] : "n/a";
+}
+
 /* Least times of the work; NAN: not known. */
 typedef struct least_times {
     double memory_ns, compute_ns, ns;

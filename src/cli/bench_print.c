@@ -77,14 +77,7 @@ double bench_time_ns(const ridge_measurement *measurement)
 
 const char *bench_bound_by(const ridge_measurement *measurement)
 {
-    static const char *const names[] = {
-        [RIDGE_BOUND_BY_NOTHING] = "n/a",
-        [RIDGE_BOUND_BY_MEMORY] = "memory",
-        [RIDGE_BOUND_BY_COMPUTE] = "compute",
-        [RIDGE_BOUND_BY_LAUNCH] = "launch",
-    };
-
-    return names[measurement->arm.bound_by];
+    return ridge_bench_bound_text(measurement->arm.bound_by);
 }
 
 /* New over saved time of a case; NAN when it was not saved. */
@@ -403,7 +396,7 @@ void bench_write_json(ridge_output *output, const struct bench_summary *summary,
         ridge_json_text(json, "invalid_cause",
                         row->invalid_cause[0] != '\0' ? row->invalid_cause : NULL);
         ridge_json_text(json, "path", row->path[0] != '\0' ? row->path : NULL);
-        measure_write_arm(json, "arm", &row->arm);
+        ridge_arm_summary_write_json(json, "arm", &row->arm);
         ridge_json_end_object(json);
     }
     ridge_json_end_array(json);

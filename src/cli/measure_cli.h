@@ -98,6 +98,5 @@ char *measure_clock_text(unsigned reasons, char *buffer, size_t size);
 /* What of a kernel and a case a program wants to know: keys of an open object. */
 void measure_write_case(ridge_json *json, const ridge_case *at);
 void measure_write_device(ridge_json *json, const ridge_device_info *device);
-void measure_write_arm(ridge_json *json, const char *key, const ridge_arm_summary *arm);
 
 #endif
