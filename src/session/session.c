@@ -25,7 +25,8 @@ typedef struct worker {
     session_records records;
     ridge_case *cases;
     size_t case_count, case_index;
-    bool owns_matrix; /* cases are ridge_check_matrix()'s */
+    ridge_check_memory checked; /* of the kernel */
+    bool owns_matrix;           /* cases are ridge_check_matrix()'s */
     bool has_shrunk;
     ridge_roofs roofs; /* measured with the first case, then used by all */
     bool has_roofs;
@@ -286,12 +287,13 @@ static void shrink(worker *w, const ridge_check_result *failed)
 
 static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err)
 {
+    ridge_check_options options = w->request->check;
     ridge_check_result result;
     ridge_status status;
 
+    options.memory = &w->checked;
     on_progress(w, RIDGE_PHASE_CHECK, (int)w->case_index, (int)w->case_count, NAN);
-    status =
-        ridge_check_kernel(w->device, &w->watched[0].kernel, at, &w->request->check, &result, err);
+    status = ridge_check_kernel(w->device, &w->watched[0].kernel, at, &options, &result, err);
     if (status != RIDGE_OK)
         return status;
     session_records_check(&w->records, &result, w->request->arms[0]);
