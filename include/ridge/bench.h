@@ -191,6 +191,11 @@ typedef struct ridge_arm_summary {
     double roof_frac, nominal_frac; /* of the binding measured and nominal roof; NAN */
     double bound_ns;                /* least time by measured roofs, else nominal */
     bool is_launch_bound;
+    /* The larger of what bytes and operations take at measured roofs, nominal where one was not
+     * measured; LAUNCH when is_launch_bound; NOTHING: neither is known. Bytes count where the case
+     * is cold: what comes from the L2 has no roof here. */
+    ridge_bound_by bound_by;
+    ridge_peak peak; /* the unit of its operations */
 } ridge_arm_summary;
 
 /* Plain data. */
@@ -244,6 +249,12 @@ typedef struct ridge_measurement {
     char invalid_cause[240];
     char path[240];
 } ridge_measurement;
+
+/* Sets of less than this many L2 together leave inputs there. */
+#define RIDGE_COLD_L2 2.5
+/* "hot", "cold", "in L2, not cold", "partly in L2, not cold": what a rotation comes to. */
+const char *ridge_bench_cache_text(ridge_cache cache, double rotation_l2);
+const char *ridge_bench_bound_text(ridge_bound_by by); /* "memory"; "n/a" */
 
 /* Seconds that a run will take at most, before it is started. */
 double ridge_bench_estimate_s(const ridge_bench_options *options, bool is_comparison);

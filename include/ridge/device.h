@@ -295,7 +295,8 @@ double ridge_device_clock_read(ridge_device *device, ridge_stream *stream);
  *
  * Axes: bytes, iterations, blocks, extra and variant. extra is how much of the work is done once
  * more, in hundredths of a percent (150: 1.5 %): answer and work model stay the same, only the
- * time changes. variant 0 or 1 is the same code compiled twice, on the CPU run twice. */
+ * time changes; a copy on the GPU in whole tiles of 16 KiB, spread evenly. variant 0 or 1 is the
+ * same code compiled twice, on the CPU run twice. */
 const ridge_family *ridge_probe_family(void);
 
 #ifdef __cplusplus

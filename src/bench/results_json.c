@@ -64,6 +64,10 @@ void ridge_arm_summary_write_json(ridge_json *json, const char *key, const ridge
     ridge_json_number(json, "nominal_frac", arm->nominal_frac);
     ridge_json_number(json, "bound_ns", arm->bound_ns);
     ridge_json_bool(json, "is_launch_bound", arm->is_launch_bound);
+    ridge_json_text(json, "bound_by",
+                    arm->bound_by != RIDGE_BOUND_BY_NOTHING ? ridge_bench_bound_text(arm->bound_by)
+                                                            : NULL);
+    ridge_json_text(json, "peak", arm->peak != RIDGE_PEAK_NONE ? ridge_peak_name(arm->peak) : NULL);
     ridge_json_end_object(json);
 }
 

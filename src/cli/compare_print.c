@@ -117,9 +117,7 @@ static void write_case(ridge_output *output, const ridge_comparison *comparison)
     struct number l2, hz, power, limit;
 
     ridge_output_format(output, "\n%s   %s", measure_case_text(&comparison->at, text, sizeof(text)),
-                        comparison->cache == RIDGE_CACHE_HOT ? "hot"
-                        : comparison->rotation_l2 < 1        ? "in L2, not cold"
-                                                             : "cold");
+                        ridge_bench_cache_text(comparison->cache, comparison->rotation_l2));
     if (comparison->cache == RIDGE_CACHE_COLD && comparison->rotation > 0) {
         snprintf(l2.text, sizeof(l2.text), "%.1fx L2", comparison->rotation_l2);
         ridge_output_format(output, " (rotation %d, %s)", comparison->rotation, l2.text);
@@ -295,6 +293,19 @@ static void write_counts(ridge_output *output, const struct compare_summary *sum
                         summary->is_interrupted ? " (interrupted)" : "");
 }
 
+static const char *cache_text(const struct compare_summary *summary)
+{
+    const ridge_comparison *const one = &summary->rows[0].first;
+    const char *const text = ridge_bench_cache_text(one->cache, one->rotation_l2);
+    size_t i;
+
+    for (i = 1; i < summary->row_count; i++)
+        if (strcmp(text, ridge_bench_cache_text(one->cache, summary->rows[i].first.rotation_l2)) !=
+            0)
+            return "cold where sets are larger than L2";
+    return text;
+}
+
 /* Regressed cases first, then the rest in the order of the sweep: none is folded away. */
 static void write_sweep(ridge_output *output, const struct compare_summary *summary)
 {
@@ -309,7 +320,7 @@ static void write_sweep(ridge_output *output, const struct compare_summary *summ
         measure_span_add(&span, &summary->rows[i].first.at);
     write_counts(output, summary);
     ridge_output_format(output, "A %s, B %s on %s, %s  %s\n", one->arms[0].name, one->arms[1].name,
-                        one->device.name, one->cache == RIDGE_CACHE_HOT ? "hot" : "cold",
+                        one->device.name, cache_text(summary),
                         measure_span_common(&span, common, sizeof(common)));
     for (i = 0; i < summary->row_count; i++)
         if (summary->rows[i].verdict == RIDGE_VERDICT_REGRESSED)
