@@ -21,6 +21,7 @@
 
 #include "ridge/device.h"
 #include "ridge/family.h"
+#include "ridge/image.h"
 #include "ridge/status.h"
 
 #ifdef __cplusplus
@@ -71,9 +72,13 @@ ridge_status ridge_arm_open(ridge_device *device, const char *text,
 void ridge_arm_free(ridge_arm *arm);
 const ridge_kernel *ridge_arm_kernel(const ridge_arm *arm);
 const char *ridge_arm_text(const ridge_arm *arm); /* as given */
-/* Hash of the machine code of the kernels it launches: 32 hexadecimal digits; of a plug-in with
- * device code all its cubins, without any its text sections; "" when not known. */
-const char *ridge_arm_code_hash(const ridge_arm *arm);
+/* The machine code of the kernels that it launches. Of a manifest that of its entry, wherever the
+ * same code is found (ridge/image.h). Of a library which code a kernel runs is not known, so its
+ * hash is made of all kernels in it (without any, of the sections that are executed) and its name. Of
+ * a family's GPU variant that of the variant's kernels, of every target and type, in this build of
+ * ridge. Other families' variants are not known (""), since their code is ridge's own. */
+const ridge_code *ridge_arm_code(const ridge_arm *arm);
+const char *ridge_arm_code_hash(const ridge_arm *arm); /* its hash */
 /* What is to be archived: the bytes of the cubin, PTX or library; borrowed. */
 void ridge_arm_image(const ridge_arm *arm, const void **bytes, size_t *size_bytes,
                      const char **kind);

@@ -59,7 +59,7 @@ typedef struct ridge_session_build {
     int arm;
     char kernel[128];   /* as named */
     char code_hash[48]; /* "opaque:" and the hash of the file where the code's is not known */
-    char arch[16];      /* "sm_90"; "cpu" */
+    ridge_code code;    /* its hash "" where the code is not known */
     char image_kind[16];
     const void *image; /* NULL: not asked for */
     size_t image_bytes;

@@ -301,6 +301,7 @@ ridge_status ridge_arm_open(ridge_device *device, const char *text,
     ridge_arena_init(&arm->arena);
     arm->device = device;
     arm->image_kind = "";
+    arm->code = ridge_code_unknown;
     ridge_case_init(&arm->base);
     arm->dtype = arm->base.dtype;
     arm->dtypes = &arm->dtype;
@@ -347,7 +348,12 @@ const char *ridge_arm_text(const ridge_arm *arm)
 
 const char *ridge_arm_code_hash(const ridge_arm *arm)
 {
-    return arm->code_hash;
+    return arm->code.hash;
+}
+
+const ridge_code *ridge_arm_code(const ridge_arm *arm)
+{
+    return &arm->code;
 }
 
 void ridge_arm_image(const ridge_arm *arm, const void **bytes, size_t *size_bytes,

@@ -8,12 +8,17 @@ void compare_write_json(ridge_output *output, const struct compare_summary *summ
 {
     ridge_json *const json = ridge_json_create(output);
     size_t i;
-    int verdict;
+    int verdict, guard;
 
     ridge_json_begin_object(json, NULL);
     ridge_json_text(json, "schema", "ridge-compare/1");
     ridge_json_bool(json, "is_interrupted", summary->is_interrupted);
     ridge_json_bool(json, "is_null", summary->is_null);
+    ridge_json_begin_array(json, "without");
+    for (guard = 0; guard < RIDGE_GUARD_COUNT; guard++)
+        if ((summary->without >> guard & 1) != 0)
+            ridge_json_text(json, NULL, ridge_guard_name((ridge_guard)guard));
+    ridge_json_end_array(json);
     ridge_json_count(json, "case_count", summary->wanted_count);
     ridge_json_begin_object(json, "counts");
     for (verdict = 0; verdict < RIDGE_VERDICT_COUNT; verdict++)

@@ -80,6 +80,34 @@ char *measure_span_rest(const struct measure_span *span, const ridge_case *at, c
     return write_parts(span, at, true, buffer, size);
 }
 
+int measure_names(const char *text, const char *const *names, const char *what, uint64_t *bits)
+{
+    char word[32], all[400];
+
+    for (*bits = 0; text != NULL && *text != '\0';) {
+        const size_t length = strcspn(text, ",");
+        const char *nearest;
+        size_t place = 0, used = 0;
+
+        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), text);
+        while (names[place] != NULL && strcmp(word, names[place]) != 0)
+            place++;
+        if (names[place] != NULL) {
+            *bits |= UINT64_C(1) << place;
+            text += length + (text[length] == ',');
+            continue;
+        }
+        nearest = options_nearest(word, names);
+        if (nearest != NULL)
+            return cli_usage_error("no %s '%s', did you mean '%s'?", what, word, nearest);
+        for (place = 0; names[place] != NULL && used < sizeof(all); place++)
+            used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", place > 0 ? ", " : "",
+                                     names[place]);
+        return cli_usage_error("no %s '%s', expected some of: %s", what, word, all);
+    }
+    return CLI_DONE;
+}
+
 bool measure_percent(const char *text, double *frac)
 {
     char *end;
