@@ -261,7 +261,7 @@ static void choose_slots(bench_run *run, bool can_capture)
     }
     wanted = fmin(fmax(SLOT_LAUNCHES, ceil(SLOT_NS / least_ns)), most);
     /* Sets that are in the cache all together are so after part of a round as well. */
-    if (!bench_is_cold(run))
+    if (run->is_gpu && !bench_is_cold(run))
         most = fmin(most, 4 * wanted);
     run->launches = round_up(wanted, run->rotation, most);
     if (run->mode == RIDGE_MODE_BATCH && run->launches > BENCH_BATCHES)
