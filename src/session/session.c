@@ -267,8 +267,17 @@ static ridge_status make_cases(worker *w, ridge_error *err)
 typedef struct shrinking {
     worker *w;
     uint64_t tests;
-    const char *cause_id; /* a smaller case with another cause is another fault */
+    const ridge_mismatch *failed; /* of the case to start from */
 } shrinking;
+
+/* A smaller case with another cause is another fault; one that is wrong all over no longer shows
+ * where a fault of some elements is. */
+static bool is_same_fault(const ridge_mismatch *first, const ridge_mismatch *found)
+{
+    return strcmp(first->cause_id, found->cause_id) == 0 &&
+           (first->wrong_count == 0 || first->wrong_count == first->element_count ||
+            found->wrong_count < found->element_count);
+}
 
 static bool still_fails(void *context, const ridge_case *at)
 {
@@ -282,14 +291,13 @@ static bool still_fails(void *context, const ridge_case *at)
     return !is_stopped(s->w) &&
            ridge_check_kernel(s->w->device, &s->w->watched[0].kernel, at, &options, &result,
                               NULL) == RIDGE_OK &&
-           result.outcome == RIDGE_OUTCOME_FAIL &&
-           strcmp(result.mismatch.cause_id, s->cause_id) == 0;
+           result.outcome == RIDGE_OUTCOME_FAIL && is_same_fault(s->failed, &result.mismatch);
 }
 
 /* Shrinks with the test that failed alone, which keeps the fault the same and the tries short. */
 static void shrink(worker *w, const ridge_check_result *failed)
 {
-    shrinking s = {w, 0, failed->mismatch.cause_id};
+    shrinking s = {w, 0, &failed->mismatch};
     ridge_check_options options = w->request->check;
     ridge_check_result result;
     ridge_case at = failed->at;

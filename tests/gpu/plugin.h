@@ -370,6 +370,7 @@ static inline const ridge_kernel *plugin_kernel_at(int abi, size_t index, plugin
     kernel->finish = finish;
     kernel->reference = plugin_reference;
     kernel->fill = plugin_fill;
+    kernel->row_axis = "m";
     kernel->context = &rows[index];
     return kernel;
 }
