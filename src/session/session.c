@@ -326,6 +326,7 @@ static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err
         return status;
     session_records_check(&w->records, &result, w->request->arms[0]);
     session_send(w->child, SESSION_FRAME_CHECK, &result, sizeof(result));
+    atomic_store(&w->child->box->is_told, true);
     if (w->request->shrink && !w->has_shrunk && result.outcome == RIDGE_OUTCOME_FAIL) {
         w->has_shrunk = true;
         shrink(w, &result);
@@ -401,6 +402,10 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
     ridge_error ignored;
 
     ridge_case_text(at, w->child->box->case_text, RIDGE_CASE_TEXT);
+    atomic_store(&w->child->box->case_number, -1);
+    w->child->box->at = *at;
+    atomic_store(&w->child->box->is_told, false);
+    atomic_store(&w->child->box->case_number, (int)w->case_index);
     session_beat(w->child);
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
@@ -419,6 +424,7 @@ ridge_status session_work(void *request, session_child *child, ridge_error *err)
 
     if (status == RIDGE_OK && w.request->kind != RIDGE_SESSION_DESCRIBE)
         status = make_cases(&w, err);
+    w.case_index = w.request->first_case;
     for (; status == RIDGE_OK && w.case_index < w.case_count && !is_stopped(&w); w.case_index++)
         status = run_case(&w, &w.cases[w.case_index], err);
     if (w.records.session_id[0] != '\0')
@@ -439,16 +445,60 @@ ridge_status session_work(void *request, session_child *child, ridge_error *err)
     return status;
 }
 
+/* The case that a child was lost with, as one that failed. */
+static void deliver_loss(const session_loss *loss, const ridge_error *why,
+                         const ridge_session_sink *sink)
+{
+    ridge_check_result *const result = ridge_calloc(1, sizeof(*result));
+
+    if (result != NULL && !loss->is_told && sink != NULL && sink->check != NULL) {
+        result->at = loss->at;
+        result->outcome = RIDGE_OUTCOME_FAIL;
+        result->test_count = 1;
+        result->tests[0].test = RIDGE_TEST_VALUES;
+        result->tests[0].outcome = RIDGE_OUTCOME_FAIL;
+        snprintf(result->tests[0].text, sizeof(result->tests[0].text), "%.199s", why->text);
+        result->worst_scaled_error = NAN;
+        result->mismatch.period.axis = -1;
+        result->mismatch.worst_index = -1;
+        sink->check(sink->context, result);
+    }
+    ridge_free(result);
+}
+
+/* A check, in one child after another when cases end theirs. */
+static ridge_status check_on(ridge_session_request *request, session_plan *plan,
+                             const ridge_session_sink *sink, ridge_error *err)
+{
+    ridge_error why = {RIDGE_OK, ""};
+    session_loss loss;
+    ridge_status status;
+
+    plan->loss = &loss;
+    for (int crashes = 0;; crashes++) {
+        loss = (session_loss){.case_number = -1};
+        status = session_supervise(plan, sink, &why);
+        if (status == RIDGE_OK || !loss.is_lost || loss.case_number < 0)
+            return status == RIDGE_OK ? RIDGE_OK : ridge_fail(err, status, "%s", why.text);
+        deliver_loss(&loss, &why, sink);
+        if (crashes + 1 == RIDGE_SESSION_CRASHES)
+            return ridge_fail(err, status, "stopped after %d cases that ended the process: %s",
+                              RIDGE_SESSION_CRASHES, why.text);
+        request->first_case = (size_t)loss.case_number + 1;
+        request->shrink = false; /* or the next one is shrunk into the same crash */
+    }
+}
+
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
                                ridge_error *err)
 {
     ridge_session_request copy = *request;
-    const session_plan plan = {.job = session_work,
-                               .context = &copy,
-                               .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
-                               .arm_names = {request->arms[0], request->arms[1] != NULL
-                                                                   ? request->arms[1]
-                                                                   : request->arms[0]}};
+    session_plan plan = {.job = session_work,
+                         .context = &copy,
+                         .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
+                         .arm_names = {request->arms[0], request->arms[1] != NULL
+                                                             ? request->arms[1]
+                                                             : request->arms[0]}};
 
     if (request->arms[0] == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no kernel given");
@@ -464,5 +514,7 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
         ridge_free(box);
         return status;
     }
+    if (copy.kind == RIDGE_SESSION_CHECK)
+        return check_on(&copy, &plan, sink, err);
     return session_supervise(&plan, sink, err);
 }
