@@ -35,6 +35,7 @@ typedef struct ridge_session_request {
     const char *const *case_texts; /* changes to the base case; none: the base case, or for a check
                                       the matrix */
     size_t case_count;
+    size_t first_case; /* those before it are left out */
     bool full_matrix;
     bool shrink;
     uint64_t seed;
@@ -88,7 +89,11 @@ typedef struct ridge_session_sink {
     void *context;
 } ridge_session_sink;
 
-/* Returns when the child has ended. A child that crashed: RIDGE_ERR_CUDA with the signal, the arm and
+enum { RIDGE_SESSION_CRASHES = 3 };
+
+/* Returns when the child has ended. A check whose child crashes, hangs or spoils its GPU context in a
+ * case has that case fail with what happened, and goes on in a fresh child, up to
+ * RIDGE_SESSION_CRASHES times. Else a child that crashed: RIDGE_ERR_CUDA with the signal, the arm and
  * what was being done; that hung: the same with the time; results so far have been delivered. The
  * child's temporary files (its $TMPDIR is its own) are gone by then. */
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,

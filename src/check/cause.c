@@ -474,6 +474,19 @@ static bool one_tile(const check_facts *facts, char *text, size_t size)
     return true;
 }
 
+static bool some_tiles(const check_facts *facts, char *text, size_t size)
+{
+    check_tiles tiles;
+
+    if (!check_whole_tiles(facts, &tiles))
+        return false;
+    snprintf(text, size,
+             "%" PRId64 " of %" PRId64 " tiles of %" PRId64 " x %" PRId64
+             ", whole: a stage read before it arrived (fence, wait); see the repeat test",
+             tiles.failing, tiles.count, tiles.rows, tiles.columns);
+    return true;
+}
+
 static bool low_precision(const check_facts *facts, char *text, size_t size)
 {
     double larger;
@@ -569,6 +582,7 @@ static const struct rule {
     {"lane_mapping", lanes},
     {"prologue", prologue},
     {"one_tile", one_tile},
+    {"pipeline_stage", some_tiles},
     {"shifted", shifted},
     {"input_copied", input_copied},
     {"low_precision", low_precision},
