@@ -256,7 +256,8 @@ typedef struct ridge_measurement {
 const char *ridge_bench_cache_text(ridge_cache cache, double rotation_l2);
 const char *ridge_bench_bound_text(ridge_bound_by by); /* "memory"; "n/a" */
 
-/* Seconds that a run will take at most, before it is started. */
+/* Seconds that a run takes as a rule, before it is started: kernels below 1 ms, a quiet machine. A case
+ * may take its budget, and what check, floors and roofs take. */
 double ridge_bench_estimate_s(const ridge_bench_options *options, bool is_comparison);
 
 /* A verdict, INVALID too, is RIDGE_OK. sink may be NULL. */

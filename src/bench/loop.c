@@ -290,7 +290,7 @@ static ridge_status warm_up(bench_run *run, ridge_error *err)
 {
     const double begin_s = bench_now_s(), share_s = run->options.budget_s / 4;
     double least_s = fmin(run->is_gpu ? 0.3 : 0.05, share_s);
-    const double most_s = fmin(run->is_gpu ? 5 : 0.2, share_s);
+    const double most_s = fmin(run->is_gpu ? 5 : 0.1, share_s);
     double recent[BENCH_ARMS][TREND_SLOTS] = {{0}};
     ridge_status status = RIDGE_OK;
     int rounds, arm;
