@@ -77,18 +77,7 @@ double bench_time_ns(const ridge_measurement *measurement)
 
 const char *bench_bound_by(const ridge_measurement *measurement)
 {
-    const ridge_arm_summary *const arm = &measurement->arm;
-    const double memory_frac = arm->bytes_per_s / measurement->device.memory_bytes_per_s;
-
-    if (arm->is_launch_bound)
-        return "launch";
-    if (!(arm->flop_per_s > 0))
-        return arm->bytes_per_s > 0 ? "memory" : "n/a";
-    if (!(arm->bytes_per_s > 0))
-        return "compute";
-    if (isnan(arm->nominal_frac) || isnan(memory_frac))
-        return "n/a";
-    return memory_frac >= arm->nominal_frac * (1 - 1e-6) ? "memory" : "compute";
+    return measure_bound_by(&measurement->arm, &measurement->device);
 }
 
 /* New over saved time of a case; NAN when it was not saved. */
@@ -214,6 +203,22 @@ static void write_against_saved(ridge_output *output, const struct bench_summary
     ridge_output_wrap(output, 0, "", text);
 }
 
+static void write_invalid(ridge_output *output, const struct bench_summary *summary)
+{
+    char at[RIDGE_CASE_TEXT], text[RIDGE_CASE_TEXT + 260];
+    size_t i;
+
+    for (i = 0; i < summary->row_count; i++) {
+        const ridge_measurement *const row = &summary->rows[i];
+
+        if (!row->is_invalid)
+            continue;
+        snprintf(text, sizeof(text), "%s: %s", measure_case_text(&row->at, at, sizeof(at)),
+                 row->invalid_cause);
+        cli_labelled(output, 11, row->invalid_guard, text);
+    }
+}
+
 void bench_write_text(ridge_output *output, const struct bench_summary *summary)
 {
     const ridge_measurement *const one = summary->rows;
@@ -222,7 +227,7 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
     ridge_table *table;
     char text[RIDGE_CASE_TEXT + 300], common[RIDGE_CASE_TEXT], clocks[96];
     unsigned reasons = 0;
-    size_t i;
+    size_t invalid = 0, i;
 
     if (summary->row_count == 0) {
         ridge_output_styled(output, RIDGE_STYLE_BAD, "INVALID");
@@ -230,8 +235,18 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
                             summary->is_interrupted ? "interrupted" : "ended");
         return;
     }
-    for (i = 0; i < summary->row_count; i++)
+    for (i = 0; i < summary->row_count; i++) {
         measure_span_add(&span, &summary->rows[i].at);
+        invalid += summary->rows[i].is_invalid;
+    }
+    if (invalid > 0) {
+        snprintf(text, sizeof(text), "INVALID: %zu of %zu case%s", invalid, summary->row_count,
+                 summary->row_count == 1 ? "" : "s");
+        ridge_output_styled(output, RIDGE_STYLE_BAD, text);
+        ridge_output_text(output, "\n");
+        write_invalid(output, summary);
+        ridge_output_text(output, "\n");
+    }
     measure_span_common(&span, common, sizeof(common));
     snprintf(text, sizeof(text), "%s  %s%son %s, %s%s", summary->kernel, common,
              common[0] != '\0' ? "  " : "", one->device.name,
@@ -239,6 +254,8 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
              summary->is_interrupted ? " (interrupted)" : "");
     ridge_output_styled(output, RIDGE_STYLE_STRONG, text);
     ridge_output_text(output, "\n");
+    if (invalid == summary->row_count)
+        return;
     table = ridge_table_create(columns + skipped,
                                (summary->saved != NULL ? COLUMNS : COLUMNS - 1) - skipped);
     for (i = 0; i < summary->row_count; i++) {
@@ -247,15 +264,6 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
     }
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
     ridge_table_free(table);
-    for (i = 0; i < summary->row_count; i++)
-        if (summary->rows[i].is_invalid) {
-            char case_text[RIDGE_CASE_TEXT];
-
-            ridge_output_format(
-                output, "invalid: %s: %s\n",
-                measure_case_text(&summary->rows[i].at, case_text, sizeof(case_text)),
-                summary->rows[i].invalid_cause);
-        }
     measure_clock_text(reasons, clocks, sizeof(clocks));
     if (clocks[0] != '\0')
         ridge_output_format(output, "clocks: %s\n", clocks);
