@@ -20,10 +20,12 @@ struct check_failure {
     char text[200];
 };
 struct check_reason {
-    char text[200];
+    char text[200], masked[200];
     ridge_test test;
     ridge_outcome outcome; /* REFUSED or SKIPPED */
     size_t count;          /* cases */
+    bool varies;           /* in numbers; text and case are the first's */
+    char case_text[RIDGE_CASE_TEXT];
 };
 
 /* Starts as zero; grows no further than its arrays. */
