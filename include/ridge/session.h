@@ -35,6 +35,9 @@ typedef struct ridge_session_request {
     const char *const *case_texts; /* changes to the base case; none: the base case, or for a check
                                       the matrix */
     size_t case_count;
+    const char *const
+        *confirm_of; /* NULL, or for each case text the record_id of the comparison that
+                                      this one repeats with another seed */
     bool full_matrix;
     bool shrink;
     uint64_t seed;

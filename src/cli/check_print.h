@@ -44,7 +44,7 @@ struct check_summary {
     ridge_check_result first, shrunk; /* the first that failed, else was suspicious */
     double duration_s;
     bool is_interrupted;
-    char sanitizer[200]; /* summary of compute-sanitizer; "" when not asked for */
+    char sanitizer[400]; /* summary of compute-sanitizer; "" when not asked for */
     bool sanitizer_failed;
 };
 
