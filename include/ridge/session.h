@@ -36,6 +36,9 @@ typedef struct ridge_session_request {
                                       the matrix */
     size_t case_count;
     size_t first_case; /* those before it are left out */
+    /* NULL, or for each case text the record_id of the comparison that this one repeats with another
+     * seed. */
+    const char *const *confirm_of;
     bool full_matrix;
     bool shrink;
     uint64_t seed;

@@ -497,13 +497,13 @@ static void put_unsafe(ridge_record *record, uint64_t without)
     ridge_record_text(record, "invalid_cause", cause);
 }
 
-void session_records_comparison(session_records *records, const ridge_comparison *comparison,
-                                const ridge_bench_options *options)
+void session_records_comparison(session_records *records, ridge_comparison *comparison,
+                                const ridge_bench_options *options, const char *confirm_of)
 {
     const ridge_interval *const interval =
         comparison->by_sustained ? &comparison->sustained : &comparison->interval;
     const ridge_arm_summary *const arms = comparison->arms;
-    char policy_id[RIDGE_HASH_TEXT] = "";
+    char policy_id[RIDGE_HASH_TEXT] = "", id[RIDGE_HASH_TEXT] = "";
     ridge_record record;
     int arm;
 
@@ -557,7 +557,9 @@ void session_records_comparison(session_records *records, const ridge_comparison
     ridge_record_number(&record, "a_clock_hz", arms[0].sm_hz);
     ridge_record_number(&record, "b_clock_hz", arms[1].sm_hz);
     ridge_record_integer(&record, "outputs_checked", comparison->outputs_checked);
-    put_row(records, &record);
+    known_text(&record, "confirm_of", confirm_of);
+    put(records, &record, id);
+    snprintf(comparison->record_id, sizeof(comparison->record_id), "%s", id);
 }
 
 void session_records_measurement(session_records *records, const ridge_measurement *measurement,

@@ -358,7 +358,9 @@ static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *e
         session_records_flush(&w->records);
         if (status != RIDGE_OK)
             return status;
-        session_records_comparison(&w->records, &result, &options);
+        session_records_comparison(
+            &w->records, &result, &options,
+            w->request->confirm_of != NULL ? w->request->confirm_of[w->case_index] : NULL);
         session_send(w->child, SESSION_FRAME_COMPARISON, &result, sizeof(result));
     } else {
         ridge_measurement result;
