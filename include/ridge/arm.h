@@ -45,10 +45,21 @@ typedef struct ridge_arm_name {
 /* RIDGE_ERR_INVALID_ARGUMENT says which forms there are. build:ID is for the caller to resolve. */
 ridge_status ridge_arm_name_parse(const char *text, ridge_arm_name *out, ridge_error *err);
 
+/* A Python callable, opened by who has an interpreter. *kernel lives until close(); base is the base
+ * case, given as ridge_case_init() makes it. */
+typedef struct ridge_arm_python {
+    ridge_status (*open)(void *context, int arm, const char *module, const char *function,
+                         ridge_case *base, const ridge_kernel **kernel, ridge_error *err);
+    void (*close)(void *context, int arm);
+    void *context;
+} ridge_arm_python;
+
 typedef struct ridge_arm_options {
     const ridge_family *const *families; /* ends with NULL: ridge_kernels_families() and others */
     const char *call;                    /* a signature for RIDGE_ARM_CALL; NULL */
-    const char *family; /* whose reference and cases an arm without its own takes */
+    const char *family;             /* whose reference and cases an arm without its own takes */
+    const ridge_arm_python *python; /* NULL: python:MODULE:FUNCTION is refused */
+    int python_arm;                 /* handed to its open() */
 } ridge_arm_options;
 
 typedef struct ridge_arm ridge_arm;

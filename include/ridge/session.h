@@ -96,6 +96,13 @@ typedef struct ridge_session_sink {
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
                                ridge_error *err);
 
+/* An arm that is a Python callable makes the child an interpreter ($RIDGE_PYTHON, else python3) that
+ * runs the module ridge.worker with a folder of the session as its argument. It calls this, which
+ * does what the child would have done and returns when all is sent: failures of the job too, so a
+ * status is about the session itself. Not for anybody else. */
+ridge_status ridge_session_serve(const char *folder, const ridge_family *const *families,
+                                 const ridge_arm_python *python, ridge_error *err);
+
 /* -- saved times --------------------------------------------------------------------------------- */
 
 /* A file of ridge bench --save, schema ridge-bench-save/1 (docs/formats/ridge-bench.md). */

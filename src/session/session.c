@@ -25,7 +25,8 @@ typedef struct worker {
     session_records records;
     ridge_case *cases;
     size_t case_count, case_index;
-    bool owns_matrix; /* cases are ridge_check_matrix()'s */
+    ridge_check_memory checked; /* of the kernel */
+    bool owns_matrix;           /* cases are ridge_check_matrix()'s */
     bool has_shrunk;
     ridge_roofs roofs; /* measured with the first case, then used by all */
     bool has_roofs;
@@ -297,12 +298,13 @@ static void shrink(worker *w, const ridge_check_result *failed)
 
 static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err)
 {
+    ridge_check_options options = w->request->check;
     ridge_check_result result;
     ridge_status status;
 
+    options.memory = &w->checked;
     on_progress(w, RIDGE_PHASE_CHECK, (int)w->case_index, (int)w->case_count, NAN);
-    status =
-        ridge_check_kernel(w->device, &w->watched[0].kernel, at, &w->request->check, &result, err);
+    status = ridge_check_kernel(w->device, &w->watched[0].kernel, at, &options, &result, err);
     if (status != RIDGE_OK)
         return status;
     session_records_check(&w->records, &result, name_of(w, 0));
@@ -424,13 +426,23 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
                                ridge_error *err)
 {
     ridge_session_request copy = *request;
-    const session_plan plan = {.job = session_work,
+    const bool needs_python = session_needs_python(request);
+    const session_plan plan = {.job = needs_python ? session_become_python : session_work,
                                .context = &copy,
                                .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
                                .arm_names = {shown_name(request, 0), shown_name(request, 1)}};
 
     if (request->arms[0] == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no kernel given");
+    if (needs_python && request->kind == RIDGE_SESSION_CHECK)
+        return ridge_fail(
+            err, RIDGE_ERR_UNSUPPORTED,
+            "callables are checked in Python, where their tensors are: ridge.check()");
+    /* The harness has no buffers of theirs to look at; the package compares outputs before. */
+    if (needs_python)
+        copy.bench.without |= UINT64_C(1) << RIDGE_GUARD_CHECK | UINT64_C(1) << RIDGE_GUARD_REFILL |
+                              UINT64_C(1) << RIDGE_GUARD_OUTPUTS |
+                              UINT64_C(1) << RIDGE_GUARD_SHARED;
     if (request->in_process) {
         static const ridge_session_sink none;
         session_box *const box = ridge_calloc(1, sizeof(*box));

@@ -449,6 +449,66 @@ static void manifest_memory_runs_out(void **state)
     ridge_device_free(device);
 }
 
+/* -- Python ------------------------------------------------------------------------------------ */
+
+static struct interpreter {
+    int opened, closed;
+    ridge_status answer;
+} interpreter;
+
+static ridge_status python_open(void *context, int arm, const char *module, const char *function,
+                                ridge_case *base, const ridge_kernel **kernel, ridge_error *err)
+{
+    static const ridge_kernel callable = {.struct_size = sizeof(ridge_kernel), .name = "callable"};
+    struct interpreter *const self = context;
+
+    assert_int_equal(arm, 1);
+    assert_string_equal(module, "pkg.mod");
+    assert_string_equal(function, "f");
+    if (self->answer != RIDGE_OK)
+        return ridge_fail(err, self->answer, "no module pkg");
+    self->opened++;
+    base->dtype = RIDGE_DTYPE_F16;
+    *kernel = &callable;
+    return RIDGE_OK;
+}
+
+static void python_close(void *context, int arm)
+{
+    assert_int_equal(arm, 1);
+    ((struct interpreter *)context)->closed++;
+}
+
+static void opens_python(void **state)
+{
+    const ridge_arm_python python = {python_open, python_close, &interpreter};
+    const ridge_arm_options options = {.python = &python, .python_arm = 1};
+    ridge_device *const device = cpu();
+    ridge_error err = {0};
+    ridge_case base;
+    ridge_arm *arm;
+    size_t count;
+
+    (void)state;
+    interpreter = (struct interpreter){0};
+    assert_int_equal(ridge_arm_open(device, "python:pkg.mod:f", &options, &arm, &err), RIDGE_OK);
+    assert_string_equal(ridge_arm_kernel(arm)->name, "callable");
+    assert_string_equal(ridge_arm_code_hash(arm), "");
+    ridge_arm_case(arm, &base);
+    assert_int_equal(base.axis_count, 0); /* any axis may be set */
+    assert_int_equal(ridge_arm_dtypes(arm, &count)[0], RIDGE_DTYPE_F16);
+    ridge_arm_free(arm);
+    assert_int_equal(interpreter.closed, 1);
+
+    interpreter.answer = RIDGE_ERR_IO;
+    assert_int_equal(ridge_arm_open(device, "python:pkg.mod:f", &options, &arm, &err),
+                     RIDGE_ERR_IO);
+    assert_string_equal(err.text, "no module pkg");
+    assert_null(arm);
+    assert_int_equal(interpreter.opened, interpreter.closed);
+    ridge_device_free(device);
+}
+
 /* A profile, and a manifest of the cubin that it carries, are of one code. */
 static void code_in_a_profile(void **state)
 {
@@ -515,5 +575,6 @@ int main(void)
     CASES_ADD_ROWS(&list, opens_manifest, manifests);
     cases_add(&list, "the code in a profile", code_in_a_profile, NULL);
     cases_add(&list, "memory that runs out", manifest_memory_runs_out, NULL);
+    cases_add(&list, "a callable of Python", opens_python, NULL);
     return cases_run(&list, "arm");
 }
