@@ -15,6 +15,8 @@
 
 #include "commands.h"
 #include "find_program.h"
+#include "ledger_option.h"
+#include "ledger_views.h"
 #include "options.h"
 
 static const char usage[] = "ridge profile [options] -- COMMAND [ARGUMENT...]";
@@ -37,8 +39,8 @@ static const char *const sections[] = {
 };
 
 struct request {
-    const char *ncu, *output, *kernel, *nvtx;
-    size_t skip, count;
+    const char *ncu, *output, *kernel, *nvtx, *ledger, *build;
+    size_t skip, count, step;
     bool full, force, dry_run, no_diagnosis;
     struct cli_output out;
     char **command; /* ends with NULL */
@@ -334,6 +336,32 @@ static int diagnose(const struct request *request, char *report)
     return cmd_diagnose(count, arguments);
 }
 
+/* Files the report. A ledger that merely is there takes one launch and no complaint. */
+static int file_report(const struct request *request, const char *report)
+{
+    const bool is_asked =
+        request->ledger != NULL || request->build != NULL || request->step != OPTION_UNSET;
+    const struct cli_profile_request filing = {.path = report,
+                                               .build = request->build,
+                                               .step = request->step,
+                                               .launch = OPTION_UNSET,
+                                               .is_aside = true};
+    ridge_ledger *ledger;
+    int status;
+
+    if (!is_asked && !cli_ledger_is_wanted(NULL))
+        return CLI_DONE;
+    status = cli_ledger_open(request->ledger, RIDGE_LEDGER_WRITE, &ledger);
+    if (status == CLI_DONE)
+        status = cli_ledger_add_profile(ledger, cli_ledger_path(request->ledger), &filing);
+    ridge_ledger_free(ledger);
+    if (status == CLI_DONE || is_asked)
+        return status;
+    cli_message(cli_ledger_path(NULL), "the report is not filed there, ridge ledger add-profile "
+                                       "can do that");
+    return CLI_DONE;
+}
+
 static int profile(const struct request *request, const char *ncu)
 {
     char report[CLI_PATH_BYTES + 16], log[CLI_PATH_BYTES + 32];
@@ -361,12 +389,18 @@ static int profile(const struct request *request, const char *ncu)
     if (status != CLI_DONE)
         return status;
     cli_message(NULL, "the report is %s", report);
-    return request->no_diagnosis ? CLI_DONE : diagnose(request, report);
+    status = file_report(request, report);
+    if (!request->no_diagnosis) {
+        const int diagnosed = diagnose(request, report);
+
+        status = status == CLI_DONE ? diagnosed : status;
+    }
+    return status;
 }
 
 int cmd_profile(int argc, char **argv)
 {
-    struct request request = {.output = "ridge-profile.ncu-rep"};
+    struct request request = {.output = "ridge-profile.ncu-rep", .step = OPTION_UNSET};
     const struct option options[] = {
         OPT_STRING('o', "output", &request.output, "FILE", "write the report there"),
         OPT_FLAG('f', "force", &request.force, "replace the report when it exists"),
@@ -377,6 +411,9 @@ int cmd_profile(int argc, char **argv)
         OPT_FLAG(0, "full", &request.full, "every section that ncu has, which takes longer"),
         OPT_STRING(0, "ncu", &request.ncu, "FILE", "the ncu to run, else $RIDGE_NCU, PATH"),
         OPT_FLAG(0, "no-diagnosis", &request.no_diagnosis, "only write the report"),
+        OPT_COUNT(0, "step", &request.step, "N", "file it under the build of step N"),
+        OPT_STRING(0, "build", &request.build, "ID", "file it under this build of the ledger"),
+        OPT_LEDGER(&request.ledger),
         OPT_FLAG('n', "dry-run", &request.dry_run, "print the ncu command and do nothing"),
         OPT_JSON(&request.out),
         OPT_MARKDOWN(&request.out),
@@ -398,6 +435,8 @@ int cmd_profile(int argc, char **argv)
     if ((request.kernel != NULL && strlen(request.kernel) > 500) ||
         (request.nvtx != NULL && strlen(request.nvtx) > 500))
         return cli_usage_error("a filter has at most 500 characters");
+    if (request.build != NULL && request.step != OPTION_UNSET)
+        return cli_usage_error("--build and --step name two builds, expected one of them");
     request.command = argv + 1;
     status = find_ncu(&request, ncu);
     return status == CLI_DONE ? profile(&request, ncu) : status;
