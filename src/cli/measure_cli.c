@@ -179,8 +179,8 @@ int measure_open(struct measure *m, const char *const arms[2], const char *cases
 {
     int status = CLI_DONE;
 
-    m->arms[0] = arms[0];
-    m->arms[1] = arms[1];
+    m->arms[0] = m->names[0] = arms[0];
+    m->arms[1] = m->names[1] = arms[1];
     progress_begin(&m->progress);
     if (m->seed == OPTION_UNSET)
         m->seed = 1;
@@ -237,7 +237,7 @@ static void on_build(void *context, const ridge_session_build *build)
     const struct relay *const relay = context;
     struct measure *const m = relay->m;
     const ridge_build_row row = {
-        .kernel = build->kernel,
+        .kernel = build->kernel[0] != '\0' ? build->kernel : NULL,
         .code_hash = build->code_hash,
         .arch = build->code.arch[0] != '\0' ? build->code.arch : NULL,
         .registers_per_thread = build->code.registers_per_thread,
@@ -248,11 +248,11 @@ static void on_build(void *context, const ridge_session_build *build)
         .image = build->image,
         .image_bytes = build->image_bytes,
         .image_kind = strcmp(build->image_kind, "library") == 0 ? "so" : build->image_kind};
-    char id[40];
     ridge_error err;
 
     if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
-        keep_first(m, ridge_ledger_add_build(m->ledger, &row, id, &err), &err);
+        keep_first(m, ridge_ledger_add_build(m->ledger, &row, m->build_ids[build->arm & 1], &err),
+                   &err);
     if (relay->sink->build != NULL)
         relay->sink->build(relay->sink->context, build);
 }
@@ -325,6 +325,7 @@ void measure_request(const struct measure *m, ridge_session_kind kind, ridge_ses
     *out = (ridge_session_request){.kind = kind,
                                    .device = m->device,
                                    .arms = {m->arms[0], m->arms[1]},
+                                   .arm_names = {m->names[0], m->names[1]},
                                    .arm_options = {options, options},
                                    .case_texts = (const char *const *)m->cases,
                                    .case_count = m->case_count,

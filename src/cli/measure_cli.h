@@ -22,13 +22,14 @@ struct measure {
     double timeout_s;
 
     /* Of a run: measure_open() to measure_close(). */
-    const char *arms[2]; /* as named; a build's is its file */
+    const char *names[2], *arms[2]; /* as named; what is opened: a build's is its file */
     char build_files[2][512], arm_texts[2][640];
     char folder[64]; /* of those files; "": none */
     char **cases;
     size_t case_count;
     ridge_ledger *ledger;
     const char *ledger_name;
+    char build_ids[2][40];      /* of the arms, as filed in the ledger; "": none */
     ridge_status ledger_status; /* the first failure of a row, or RIDGE_OK */
     ridge_error ledger_error;
     FILE *records;

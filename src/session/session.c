@@ -111,6 +111,22 @@ static bool on_should_stop(void *context)
     return is_stopped(context);
 }
 
+/* For messages. */
+static const char *shown_name(const ridge_session_request *request, int arm)
+{
+    const int index = request->arms[1] != NULL ? arm : 0;
+
+    return request->arm_names[index] != NULL ? request->arm_names[index] : request->arms[index];
+}
+
+/* As it is called, which is not the name of a file that a ledger's build was unpacked to. */
+static const char *name_of(const worker *w, int arm)
+{
+    const char *const given = w->request->arm_names[w->request->arms[1] != NULL ? arm : 0];
+
+    return given != NULL ? given : ridge_arm_text(w->arms[arm]);
+}
+
 /* -- opening ----------------------------------------------------------------------------------- */
 
 static void send_build(worker *w, int arm, const char *hash)
@@ -130,9 +146,11 @@ static void send_build(worker *w, int arm, const char *hash)
     else
         snprintf(build.code_hash, sizeof(build.code_hash), "opaque:%s",
                  ridge_hash_text(image, size_bytes, digits));
-    snprintf(build.kernel, sizeof(build.kernel), "%s", ridge_arm_text(w->arms[arm]));
+    if (strncmp(name_of(w, arm), "build:", 6) != 0) /* the build has its name */
+        snprintf(build.kernel, sizeof(build.kernel), "%s", name_of(w, arm));
     snprintf(build.image_kind, sizeof(build.image_kind), "%s", kind != NULL ? kind : "");
-    session_records_build(&w->records, &build);
+    if (w->request->kind != RIDGE_SESSION_DESCRIBE)
+        session_records_build(&w->records, &build);
     if (!w->request->archive || size_bytes > SESSION_IMAGE_BYTES_MOST)
         size_bytes = 0;
     if (w->child->direct == NULL) /* in one process nothing is archived */
@@ -155,12 +173,15 @@ static ridge_status open_arm(worker *w, int index, const char *text,
                              const ridge_arm_options *options, ridge_error *err)
 {
     session_base base = {.arm = index};
+    ridge_error why = {RIDGE_OK, ""};
     ridge_status status;
 
     note(w, SESSION_CALL_OPEN, index);
-    status = ridge_arm_open(w->device, text, options, &w->arms[index], err);
+    status = ridge_arm_open(w->device, text, options, &w->arms[index], &why);
+    if (status != RIDGE_OK && strstr(why.text, text) == NULL)
+        return ridge_fail(err, status, "%.200s: %s", shown_name(w->request, index), why.text);
     if (status != RIDGE_OK)
-        return status;
+        return ridge_fail(err, status, "%s", why.text);
     session_watch(&w->watched[index], ridge_arm_kernel(w->arms[index]), w->child, index);
     take_hash(w, index);
     w->arm_count = index + 1;
@@ -168,7 +189,7 @@ static ridge_status open_arm(worker *w, int index, const char *text,
     ridge_arm_case(w->arms[index], &base.at);
     snprintf(base.code_hash, sizeof(base.code_hash), "%s", w->hashes[index]);
     session_send(w->child, SESSION_FRAME_BASE, &base, sizeof(base));
-    if (w->request->kind != RIDGE_SESSION_DESCRIBE)
+    if (w->request->kind != RIDGE_SESSION_DESCRIBE || w->request->archive)
         send_build(w, index, w->hashes[index]);
     return RIDGE_OK;
 }
@@ -314,7 +335,7 @@ static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err
     status = ridge_check_kernel(w->device, &w->watched[0].kernel, at, &options, &result, err);
     if (status != RIDGE_OK)
         return status;
-    session_records_check(&w->records, &result, w->request->arms[0]);
+    session_records_check(&w->records, &result, name_of(w, 0));
     session_send(w->child, SESSION_FRAME_CHECK, &result, sizeof(result));
     atomic_store(&w->child->box->is_told, true);
     if (w->request->shrink && !w->has_shrunk && result.outcome == RIDGE_OUTCOME_FAIL) {
@@ -329,7 +350,7 @@ static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err
 static ridge_bench_arm bench_arm(const worker *w, int index)
 {
     return (ridge_bench_arm){.kernel = &w->watched[index].kernel,
-                             .name = ridge_arm_text(w->arms[index]),
+                             .name = name_of(w, index),
                              .code_hash = w->hashes[index]};
 }
 
@@ -489,9 +510,7 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
     session_plan plan = {.job = needs_python ? session_become_python : session_work,
                          .context = &copy,
                          .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
-                         .arm_names = {request->arms[0], request->arms[1] != NULL
-                                                             ? request->arms[1]
-                                                             : request->arms[0]}};
+                         .arm_names = {shown_name(request, 0), shown_name(request, 1)}};
 
     if (request->arms[0] == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no kernel given");
