@@ -164,12 +164,15 @@ static ridge_status open_arm(worker *w, int index, const char *text,
                              const ridge_arm_options *options, ridge_error *err)
 {
     session_base base = {.arm = index};
+    ridge_error why = {RIDGE_OK, ""};
     ridge_status status;
 
     note(w, SESSION_CALL_OPEN, index);
-    status = ridge_arm_open(w->device, text, options, &w->arms[index], err);
+    status = ridge_arm_open(w->device, text, options, &w->arms[index], &why);
+    if (status != RIDGE_OK && strstr(why.text, text) == NULL)
+        return ridge_fail(err, status, "%.120s: %s", text, why.text);
     if (status != RIDGE_OK)
-        return status;
+        return ridge_fail(err, status, "%s", why.text);
     session_watch(&w->watched[index], ridge_arm_kernel(w->arms[index]), w->child, index);
     take_hash(w, index);
     w->arm_count = index + 1;
@@ -367,16 +370,21 @@ static const char *family_of(worker *w)
 
 static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
 {
+    char case_text[RIDGE_CASE_TEXT];
     ridge_kernel_work work;
-    ridge_error ignored;
+    ridge_error ignored, why = {RIDGE_OK, ""};
+    ridge_status status;
 
+    ridge_case_text(at, case_text, sizeof(case_text));
     ridge_case_text(at, w->child->box->case_text, RIDGE_CASE_TEXT);
     session_beat(w->child);
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
     session_records_case(&w->records, family_of(w), at, &work);
-    return w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, err)
-                                                   : measure_case(w, at, err);
+    status = w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, &why)
+                                                     : measure_case(w, at, &why);
+    return status == RIDGE_OK ? RIDGE_OK
+                              : ridge_fail(err, status, "case %.120s: %s", case_text, why.text);
 }
 
 /* -- the job ----------------------------------------------------------------------------------- */
@@ -425,7 +433,7 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
     if (request->in_process) {
         static const ridge_session_sink none;
         session_box *const box = ridge_calloc(1, sizeof(*box));
-        session_child child = {sink != NULL ? sink : &none, -1, 0, box};
+        session_child child = {sink != NULL ? sink : &none, -1, 0, box, 0};
         ridge_status status;
 
         if (box == NULL)

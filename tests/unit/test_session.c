@@ -107,6 +107,11 @@ static struct check_case {
     {"abort", RIDGE_ERR_CUDA, "crashed with SIGABRT", 0, 0, 0},
     {"exit", RIDGE_ERR_CUDA, "ended the process with exit(0) in launch() of ", 0, 0, 0},
     {"hang", RIDGE_ERR_CUDA, "in launch() of ", 0, 0, 0},
+    {"no_status", RIDGE_ERR_CUDA,
+     "case m=100: values: launch() of no_status answers status 4711, expected one of", 0, 0, 0},
+    {"no_word", RIDGE_ERR_CUDA, "launch() of no_word answers RIDGE_ERR_CUDA without a message", 0,
+     0, 0},
+    {"no_end", RIDGE_ERR_CUDA, "launch() of no_end: xxx", 0, 0, 0},
     {"nothing", RIDGE_ERR_INVALID_ARGUMENT, "", 0, 0, 0},
 };
 
