@@ -31,31 +31,6 @@ static const char *const *list_tests(void)
     return test_names;
 }
 
-/* "values,guards" to bits. Returns 0, or CLI_USAGE after a message. */
-static int take_tests(const char *text, uint64_t *tests)
-{
-    char word[32];
-
-    for (*tests = 0; text != NULL && *text != '\0';) {
-        const size_t length = strcspn(text, ",");
-        int test = 0;
-
-        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), text);
-        while (test < RIDGE_TEST_COUNT && strcmp(word, ridge_test_name((ridge_test)test)) != 0)
-            test++;
-        if (test == RIDGE_TEST_COUNT) {
-            const char *const nearest = options_nearest(word, list_tests());
-
-            if (nearest != NULL)
-                return cli_usage_error("no test '%s', did you mean '%s'?", word, nearest);
-            return cli_usage_error("no test '%s'; ridge help check lists them", word);
-        }
-        *tests |= UINT64_C(1) << test;
-        text += length + (text[length] == ',');
-    }
-    return CLI_DONE;
-}
-
 static void on_check(void *context, const ridge_check_result *result)
 {
     check_summary_add(context, result);
@@ -91,7 +66,7 @@ static int run(struct request *request, const char *kernel, const struct cli_out
     ridge_session_request session;
     char options[400];
     uint64_t tests;
-    int status = take_tests(request->only, &tests);
+    int status = measure_names(request->only, list_tests(), "test", &tests);
     int exit_status;
     ridge_output *output;
 

@@ -55,16 +55,34 @@ static const char *small_percent(double ln_ratio, struct number *number)
     return number->text;
 }
 
+/* " (unsafe, without: roof, idle)"; "" when all guards were there. */
+static void write_without(ridge_output *output, const struct compare_summary *summary)
+{
+    const char *before = " (unsafe, without: ";
+    int guard;
+
+    for (guard = 0; guard < RIDGE_GUARD_COUNT; guard++) {
+        if ((summary->without >> guard & 1) == 0)
+            continue;
+        ridge_output_text(output, before);
+        ridge_output_text(output, ridge_guard_name((ridge_guard)guard));
+        before = ", ";
+    }
+    if (summary->without != 0)
+        ridge_output_text(output, ")");
+}
+
 /* -- one case ---------------------------------------------------------------------------------- */
 
-static void write_verdict(ridge_output *output, const ridge_comparison *comparison,
-                          ridge_bench_verdict verdict)
+static void write_verdict(ridge_output *output, const struct compare_summary *summary,
+                          const ridge_comparison *comparison, ridge_bench_verdict verdict)
 {
     const ridge_interval *const interval = interval_of(comparison);
     struct number effect, delta, detectable;
     char text[300];
 
     ridge_output_styled(output, styles[verdict], ridge_bench_verdict_name(verdict));
+    write_without(output, summary);
     percent(interval->centre, &effect);
     small_percent(comparison->delta, &delta);
     small_percent(interval->detectable, &detectable);
@@ -97,8 +115,8 @@ static void write_verdict(ridge_output *output, const ridge_comparison *comparis
         break;
     case RIDGE_VERDICT_IDENTICAL_CODE:
         snprintf(text, sizeof(text),
-                 ": both arms are the same machine code; was it rebuilt? --null measures it all "
-                 "the same");
+                 ": both arms are the same machine code; rebuilt? --null measures it all the "
+                 "same");
         break;
     default:
         snprintf(text, sizeof(text), ": %s%s%s",
@@ -117,9 +135,7 @@ static void write_case(ridge_output *output, const ridge_comparison *comparison)
     struct number l2, hz, power, limit;
 
     ridge_output_format(output, "\n%s   %s", measure_case_text(&comparison->at, text, sizeof(text)),
-                        comparison->cache == RIDGE_CACHE_HOT ? "hot"
-                        : comparison->rotation_l2 < 1        ? "in L2, not cold"
-                                                             : "cold");
+                        ridge_bench_cache_text(comparison->cache, comparison->rotation_l2));
     if (comparison->cache == RIDGE_CACHE_COLD && comparison->rotation > 0) {
         snprintf(l2.text, sizeof(l2.text), "%.1fx L2", comparison->rotation_l2);
         ridge_output_format(output, " (rotation %d, %s)", comparison->rotation, l2.text);
@@ -216,8 +232,9 @@ static void write_paths(ridge_output *output, const ridge_comparison *comparison
     }
 }
 
-static void write_one(ridge_output *output, const struct compare_row *row)
+static void write_one(ridge_output *output, const struct compare_summary *summary)
 {
+    const struct compare_row *const row = &summary->rows[0];
     const ridge_comparison *const comparison = &row->first;
     const size_t longest = strlen(comparison->arms[0].name) > strlen(comparison->arms[1].name)
                                ? strlen(comparison->arms[0].name)
@@ -225,7 +242,7 @@ static void write_one(ridge_output *output, const struct compare_row *row)
     const int columns = longest > 40 ? 40 : (int)longest;
     const bool has_sustained = isfinite(comparison->sustained.centre);
 
-    write_verdict(output, comparison, row->verdict);
+    write_verdict(output, summary, comparison, row->verdict);
     write_case(output, comparison);
     if (row->verdict == RIDGE_VERDICT_IDENTICAL_CODE)
         return;
@@ -290,9 +307,24 @@ static void write_counts(ridge_output *output, const struct compare_summary *sum
         ridge_output_styled(output, styles[verdict], text);
         is_first = false;
     }
-    ridge_output_format(output, " of %zu case%s%s\n\n", summary->wanted_count,
+    ridge_output_format(output, " of %zu case%s%s", summary->wanted_count,
                         summary->wanted_count == 1 ? "" : "s",
                         summary->is_interrupted ? " (interrupted)" : "");
+    write_without(output, summary);
+    ridge_output_text(output, "\n\n");
+}
+
+static const char *cache_text(const struct compare_summary *summary)
+{
+    const ridge_comparison *const one = &summary->rows[0].first;
+    const char *const text = ridge_bench_cache_text(one->cache, one->rotation_l2);
+    size_t i;
+
+    for (i = 1; i < summary->row_count; i++)
+        if (strcmp(text, ridge_bench_cache_text(one->cache, summary->rows[i].first.rotation_l2)) !=
+            0)
+            return "cold where sets are larger than L2";
+    return text;
 }
 
 /* Regressed cases first, then the rest in the order of the sweep: none is folded away. */
@@ -309,7 +341,7 @@ static void write_sweep(ridge_output *output, const struct compare_summary *summ
         measure_span_add(&span, &summary->rows[i].first.at);
     write_counts(output, summary);
     ridge_output_format(output, "A %s, B %s on %s, %s  %s\n", one->arms[0].name, one->arms[1].name,
-                        one->device.name, one->cache == RIDGE_CACHE_HOT ? "hot" : "cold",
+                        one->device.name, cache_text(summary),
                         measure_span_common(&span, common, sizeof(common)));
     for (i = 0; i < summary->row_count; i++)
         if (summary->rows[i].verdict == RIDGE_VERDICT_REGRESSED)
@@ -346,7 +378,7 @@ void compare_write_text(ridge_output *output, const struct compare_summary *summ
         return;
     }
     if (summary->wanted_count == 1)
-        write_one(output, &summary->rows[0]);
+        write_one(output, summary);
     else
         write_sweep(output, summary);
 }

@@ -132,6 +132,11 @@ typedef struct session_plan {
 ridge_status session_supervise(const session_plan *plan, const ridge_session_sink *sink,
                                ridge_error *err);
 
+/* interpreter.c: whether an arm is a Python callable, and the job of a child that becomes an
+ * interpreter; returns only when it could not. */
+bool session_needs_python(const ridge_session_request *request);
+ridge_status session_become_python(void *request, session_child *child, ridge_error *err);
+
 /* Removes a folder and all in it, links not followed. */
 void session_remove_folder(const char *path);
 
