@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "filing.h"
 #include "ledger_option.h"
 #include "options.h"
 #include "progress.h"
@@ -31,6 +32,7 @@ struct measure {
     const char *ledger_name;
     ridge_status ledger_status; /* the first failure of a row, or RIDGE_OK */
     ridge_error ledger_error;
+    struct filing filing;
     FILE *records;
     bool records_failed;
     size_t record_count;
