@@ -118,7 +118,11 @@ ridge_status arm_read_file(const char *path, void **out, size_t *size_bytes, rid
     *size_bytes = 0;
     if (status != RIDGE_OK)
         return status;
-    status = ridge_file_unpack(&file, path, LARGEST_IMAGE_BYTES, err);
+    if (file.bytes.size > LARGEST_IMAGE_BYTES)
+        status = ridge_fail(err, RIDGE_ERR_FORMAT, "has %zu bytes, expected at most %d",
+                            (size_t)file.bytes.size, (int)LARGEST_IMAGE_BYTES);
+    else
+        status = ridge_file_unpack(&file, path, LARGEST_IMAGE_BYTES, err);
     if (status == RIDGE_OK)
         *out = ridge_calloc(file.bytes.size + 1, 1);
     if (status == RIDGE_OK && *out == NULL)

@@ -228,8 +228,18 @@ static void on_record(void *context, const char *line, size_t length)
     if (m->records != NULL && (fwrite(line, 1, length, m->records) != length ||
                                putc('\n', m->records) == EOF || fflush(m->records) != 0))
         m->records_failed = true;
-    if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
-        keep_first(m, ridge_ledger_import_line(m->ledger, line, length, &err), &err);
+    if (m->ledger == NULL)
+        return;
+    keep_first(m, filing_add(&m->filing, line, length, &err), &err);
+    if (filing_is_due(&m->filing))
+        filing_flush(&m->filing, m->ledger, NULL); /* the last one has to work */
+}
+
+/* After a case: what was measured is in the ledger, whatever becomes of this process. */
+static void file_case(struct measure *m)
+{
+    if (m->ledger != NULL)
+        filing_flush(&m->filing, m->ledger, NULL);
 }
 
 static void on_build(void *context, const ridge_session_build *build)
@@ -290,17 +300,20 @@ static void on_output(void *context, const char *line, size_t length)
         cli_message("kernel", "%.*s", (int)(length < 400 ? length : 400), line);
 }
 
-#define RELAY(name, member, type)                                                                  \
+#define RELAY(name, member, type, ends_case)                                                       \
     static void name(void *context, const type *result)                                            \
     {                                                                                              \
         const struct relay *const relay = context;                                                 \
                                                                                                    \
-        relay->sink->member(relay->sink->context, result);                                         \
+        if (ends_case)                                                                             \
+            file_case(relay->m);                                                                   \
+        if (relay->sink->member != NULL)                                                           \
+            relay->sink->member(relay->sink->context, result);                                     \
     }
-RELAY(on_check, check, ridge_check_result)
-RELAY(on_shrunk, shrunk, ridge_check_result)
-RELAY(on_measurement, measurement, ridge_measurement)
-RELAY(on_comparison, comparison, ridge_comparison)
+RELAY(on_check, check, ridge_check_result, true)
+RELAY(on_shrunk, shrunk, ridge_check_result, false)
+RELAY(on_measurement, measurement, ridge_measurement, true)
+RELAY(on_comparison, comparison, ridge_comparison, true)
 #undef RELAY
 
 static void on_slot(void *context, size_t case_index, const ridge_slot *slot)
@@ -338,35 +351,33 @@ ridge_status measure_run(struct measure *m, const ridge_session_request *request
                          const ridge_session_sink *sink, int *exit_status)
 {
     struct relay relay = {m, sink};
-    const ridge_session_sink common = {
-        .record = m->ledger != NULL || m->records != NULL ? on_record : NULL,
-        .progress = on_progress,
-        .slot = sink->slot != NULL ? on_slot : NULL,
-        .base_case = sink->base_case != NULL ? on_base : NULL,
-        .build = on_build,
-        .check = sink->check != NULL ? on_check : NULL,
-        .shrunk = sink->shrunk != NULL ? on_shrunk : NULL,
-        .measurement = sink->measurement != NULL ? on_measurement : NULL,
-        .comparison = sink->comparison != NULL ? on_comparison : NULL,
-        .output = on_output,
-        .should_stop = should_stop,
-        .should_kill = should_kill,
-        .context = &relay};
+    const ridge_session_sink common = {.record = m->ledger != NULL || m->records != NULL ? on_record
+                                                                                         : NULL,
+                                       .progress = on_progress,
+                                       .slot = sink->slot != NULL ? on_slot : NULL,
+                                       .base_case = sink->base_case != NULL ? on_base : NULL,
+                                       .build = on_build,
+                                       .check = on_check,
+                                       .shrunk = on_shrunk,
+                                       .measurement = on_measurement,
+                                       .comparison = on_comparison,
+                                       .output = on_output,
+                                       .should_stop = should_stop,
+                                       .should_kill = should_kill,
+                                       .context = &relay};
     struct sigaction old[3];
     ridge_status status = RIDGE_OK;
     ridge_error err;
 
     *exit_status = CLI_DONE;
-    if (m->ledger != NULL)
-        keep_first(m, ridge_ledger_begin(m->ledger, &err), &err);
     catch_interrupts(old, true);
     status = ridge_session_run(request, &common, &err);
     catch_interrupts(old, false);
     progress_clear(&m->progress);
     if (status != RIDGE_OK)
         *exit_status = cli_fail(NULL, &err);
-    if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
-        keep_first(m, ridge_ledger_commit(m->ledger, &err), &err);
+    if (m->ledger != NULL)
+        keep_first(m, filing_flush(&m->filing, m->ledger, &err), &err);
     return status;
 }
 
@@ -388,6 +399,7 @@ int measure_close(struct measure *m, int status)
 
         status = status == CLI_DONE ? failed : status;
     }
+    filing_release(&m->filing);
     ridge_ledger_free(m->ledger);
     if (m->records != NULL && (fclose(m->records) != 0 || m->records_failed)) {
         cli_message(m->records_path, "not all %zu rows could be written", m->record_count);

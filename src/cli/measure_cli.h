@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "filing.h"
 #include "ledger_option.h"
 #include "options.h"
 #include "progress.h"
@@ -32,6 +33,7 @@ struct measure {
     char build_ids[2][40];      /* of the arms, as filed in the ledger; "": none */
     ridge_status ledger_status; /* the first failure of a row, or RIDGE_OK */
     ridge_error ledger_error;
+    struct filing filing;
     FILE *records;
     bool records_failed;
     size_t record_count;

@@ -179,7 +179,7 @@ static ridge_status open_arm(worker *w, int index, const char *text,
     note(w, SESSION_CALL_OPEN, index);
     status = ridge_arm_open(w->device, text, options, &w->arms[index], &why);
     if (status != RIDGE_OK && strstr(why.text, text) == NULL)
-        return ridge_fail(err, status, "%.200s: %s", shown_name(w->request, index), why.text);
+        return ridge_fail(err, status, "%.120s: %s", shown_name(w->request, index), why.text);
     if (status != RIDGE_OK)
         return ridge_fail(err, status, "%s", why.text);
     session_watch(&w->watched[index], ridge_arm_kernel(w->arms[index]), w->child, index);
@@ -411,9 +411,12 @@ static const char *family_of(worker *w)
 
 static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
 {
+    char case_text[RIDGE_CASE_TEXT];
     ridge_kernel_work work;
-    ridge_error ignored;
+    ridge_error ignored, why = {RIDGE_OK, ""};
+    ridge_status status;
 
+    ridge_case_text(at, case_text, sizeof(case_text));
     ridge_case_text(at, w->child->box->case_text, RIDGE_CASE_TEXT);
     atomic_store(&w->child->box->case_number, -1);
     w->child->box->at = *at;
@@ -423,8 +426,10 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
     session_records_case(&w->records, family_of(w), at, &work);
-    return w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, err)
-                                                   : measure_case(w, at, err);
+    status = w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, &why)
+                                                     : measure_case(w, at, &why);
+    return status == RIDGE_OK ? RIDGE_OK
+                              : ridge_fail(err, status, "case %.120s: %s", case_text, why.text);
 }
 
 /* -- the job ----------------------------------------------------------------------------------- */
@@ -526,7 +531,7 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
     if (request->in_process) {
         static const ridge_session_sink none;
         session_box *const box = ridge_calloc(1, sizeof(*box));
-        session_child child = {sink != NULL ? sink : &none, -1, 0, box};
+        session_child child = {sink != NULL ? sink : &none, -1, 0, box, 0};
         ridge_status status;
 
         if (box == NULL)

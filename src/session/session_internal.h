@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -92,6 +93,7 @@ typedef enum session_call {
 
 typedef struct session_box {
     atomic_bool stop;
+    atomic_bool is_cut; /* the child cannot send: somebody has closed its descriptor */
     atomic_ulong beats; /* changes while the child lives */
     atomic_int call;    /* session_call */
     atomic_int arm;     /* that call is of, or was last of; -1: none */
@@ -109,6 +111,7 @@ typedef struct session_child {
     int descriptor;
     uint64_t nonce;
     session_box *box;
+    pid_t owner; /* who may send: not a process that a kernel forked */
 } session_child;
 
 /* Ends the child when the parent is gone. */
