@@ -21,6 +21,7 @@
 #include "ridge/device.h"
 #include "ridge/family.h"
 #include "ridge/status.h"
+#include "ridge/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -133,6 +134,9 @@ typedef struct ridge_mismatch {
 /* RIDGE_ERR_OUT_OF_MEMORY, RIDGE_ERR_INVALID_ARGUMENT; *out describes the result otherwise. */
 ridge_status ridge_compare_arrays(const ridge_comparand *pair, ridge_mismatch *out,
                                   ridge_error *err);
+const char *ridge_match_name(ridge_match match); /* "wrong" */
+/* An object whose keys are the names of the C fields; what is not known is null. */
+void ridge_mismatch_write_json(ridge_json *json, const char *key, const ridge_mismatch *mismatch);
 
 /* -- a kernel on a case ------------------------------------------------------------------------ */
 

@@ -36,6 +36,9 @@ typedef struct ridge_session_request {
                                       the matrix */
     size_t case_count;
     size_t first_case; /* those before it are left out */
+    /* NULL, or for each case text the record_id of the comparison that this one repeats with another
+     * seed. */
+    const char *const *confirm_of;
     bool full_matrix;
     bool shrink;
     uint64_t seed;
@@ -60,7 +63,7 @@ typedef struct ridge_session_build {
     int arm;
     char kernel[128];   /* as named */
     char code_hash[48]; /* "opaque:" and the hash of the file where the code's is not known */
-    char arch[16];      /* "sm_90"; "cpu" */
+    ridge_code code;    /* its hash "" where the code is not known */
     char image_kind[16];
     const void *image; /* NULL: not asked for */
     size_t image_bytes;
@@ -98,6 +101,13 @@ enum { RIDGE_SESSION_CRASHES = 3 };
  * child's temporary files (its $TMPDIR is its own) are gone by then. */
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
                                ridge_error *err);
+
+/* An arm that is a Python callable makes the child an interpreter ($RIDGE_PYTHON, else python3) that
+ * runs the module ridge.worker with a folder of the session as its argument. It calls this, which
+ * does what the child would have done and returns when all is sent: failures of the job too, so a
+ * status is about the session itself. Not for anybody else. */
+ridge_status ridge_session_serve(const char *folder, const ridge_family *const *families,
+                                 const ridge_arm_python *python, ridge_error *err);
 
 /* -- saved times --------------------------------------------------------------------------------- */
 

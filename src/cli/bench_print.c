@@ -77,18 +77,7 @@ double bench_time_ns(const ridge_measurement *measurement)
 
 const char *bench_bound_by(const ridge_measurement *measurement)
 {
-    const ridge_arm_summary *const arm = &measurement->arm;
-    const double memory_frac = arm->bytes_per_s / measurement->device.memory_bytes_per_s;
-
-    if (arm->is_launch_bound)
-        return "launch";
-    if (!(arm->flop_per_s > 0))
-        return arm->bytes_per_s > 0 ? "memory" : "n/a";
-    if (!(arm->bytes_per_s > 0))
-        return "compute";
-    if (isnan(arm->nominal_frac) || isnan(memory_frac))
-        return "n/a";
-    return memory_frac >= arm->nominal_frac * (1 - 1e-6) ? "memory" : "compute";
+    return ridge_bench_bound_text(measurement->arm.bound_by);
 }
 
 /* New over saved time of a case; NAN when it was not saved. */
@@ -143,8 +132,7 @@ enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 static const char *rate_text(const ridge_measurement *measurement, char *buffer, size_t size)
 {
     const ridge_arm_summary *const arm = &measurement->arm;
-    const bool is_compute =
-        strcmp(bench_bound_by(measurement), "compute") == 0 || !(arm->bytes_per_s > 0);
+    const bool is_compute = arm->bound_by == RIDGE_BOUND_BY_COMPUTE || !(arm->bytes_per_s > 0);
 
     return is_compute ? ridge_number_text(arm->flop_per_s, RIDGE_UNIT_FLOP_PER_S, buffer, size)
                       : ridge_number_text(arm->bytes_per_s, RIDGE_UNIT_BYTES_PER_S, buffer, size);
@@ -214,6 +202,34 @@ static void write_against_saved(ridge_output *output, const struct bench_summary
     ridge_output_wrap(output, 0, "", text);
 }
 
+static const char *cache_text(const struct bench_summary *summary)
+{
+    const ridge_measurement *const one = summary->rows;
+    const char *const text = ridge_bench_cache_text(one->cache, one->rotation_l2);
+    size_t i;
+
+    for (i = 1; i < summary->row_count; i++)
+        if (strcmp(text, ridge_bench_cache_text(one->cache, summary->rows[i].rotation_l2)) != 0)
+            return "cold where sets are larger than L2";
+    return text;
+}
+
+static void write_invalid(ridge_output *output, const struct bench_summary *summary)
+{
+    char at[RIDGE_CASE_TEXT], text[RIDGE_CASE_TEXT + 260];
+    size_t i;
+
+    for (i = 0; i < summary->row_count; i++) {
+        const ridge_measurement *const row = &summary->rows[i];
+
+        if (!row->is_invalid)
+            continue;
+        snprintf(text, sizeof(text), "%s: %s", measure_case_text(&row->at, at, sizeof(at)),
+                 row->invalid_cause);
+        cli_labelled(output, 11, row->invalid_guard, text);
+    }
+}
+
 void bench_write_text(ridge_output *output, const struct bench_summary *summary)
 {
     const ridge_measurement *const one = summary->rows;
@@ -222,7 +238,7 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
     ridge_table *table;
     char text[RIDGE_CASE_TEXT + 300], common[RIDGE_CASE_TEXT], clocks[96];
     unsigned reasons = 0;
-    size_t i;
+    size_t invalid = 0, i;
 
     if (summary->row_count == 0) {
         ridge_output_styled(output, RIDGE_STYLE_BAD, "INVALID");
@@ -230,15 +246,26 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
                             summary->is_interrupted ? "interrupted" : "ended");
         return;
     }
-    for (i = 0; i < summary->row_count; i++)
+    for (i = 0; i < summary->row_count; i++) {
         measure_span_add(&span, &summary->rows[i].at);
+        invalid += summary->rows[i].is_invalid;
+    }
+    if (invalid > 0) {
+        snprintf(text, sizeof(text), "INVALID: %zu of %zu case%s", invalid, summary->row_count,
+                 summary->row_count == 1 ? "" : "s");
+        ridge_output_styled(output, RIDGE_STYLE_BAD, text);
+        ridge_output_text(output, "\n");
+        write_invalid(output, summary);
+        ridge_output_text(output, "\n");
+    }
     measure_span_common(&span, common, sizeof(common));
     snprintf(text, sizeof(text), "%s  %s%son %s, %s%s", summary->kernel, common,
-             common[0] != '\0' ? "  " : "", one->device.name,
-             one->cache == RIDGE_CACHE_HOT ? "hot" : "cold",
+             common[0] != '\0' ? "  " : "", one->device.name, cache_text(summary),
              summary->is_interrupted ? " (interrupted)" : "");
     ridge_output_styled(output, RIDGE_STYLE_STRONG, text);
     ridge_output_text(output, "\n");
+    if (invalid == summary->row_count)
+        return;
     table = ridge_table_create(columns + skipped,
                                (summary->saved != NULL ? COLUMNS : COLUMNS - 1) - skipped);
     for (i = 0; i < summary->row_count; i++) {
@@ -247,15 +274,6 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
     }
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
     ridge_table_free(table);
-    for (i = 0; i < summary->row_count; i++)
-        if (summary->rows[i].is_invalid) {
-            char case_text[RIDGE_CASE_TEXT];
-
-            ridge_output_format(
-                output, "invalid: %s: %s\n",
-                measure_case_text(&summary->rows[i].at, case_text, sizeof(case_text)),
-                summary->rows[i].invalid_cause);
-        }
     measure_clock_text(reasons, clocks, sizeof(clocks));
     if (clocks[0] != '\0')
         ridge_output_format(output, "clocks: %s\n", clocks);
@@ -397,7 +415,7 @@ void bench_write_json(ridge_output *output, const struct bench_summary *summary,
         ridge_json_text(json, "invalid_cause",
                         row->invalid_cause[0] != '\0' ? row->invalid_cause : NULL);
         ridge_json_text(json, "path", row->path[0] != '\0' ? row->path : NULL);
-        measure_write_arm(json, "arm", &row->arm);
+        ridge_arm_summary_write_json(json, "arm", &row->arm);
         ridge_json_end_object(json);
     }
     ridge_json_end_array(json);

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "ridge/bench.h"
 #include "ridge/table.h"
@@ -29,6 +30,7 @@ struct compare_summary {
     size_t geomean_count;
     bool is_interrupted, is_null;
     bool require_decision, require_change;
+    uint64_t without; /* bits 1 << ridge_guard that were switched off */
 };
 
 /* False: out of memory. */

@@ -18,7 +18,8 @@ static const char *const regimes[] = {"auto", "short", "both", NULL};
 
 struct request {
     struct measure measure;
-    const char *sweep, *delta;
+    const char *sweep, *delta, *without;
+    uint64_t guards_off;
     bool hot, null_control, unsafe_separate;
     int mode, regime;
     double budget_s;
@@ -49,6 +50,17 @@ static void on_comparison(void *context, const ridge_comparison *comparison)
     }
 }
 
+static const char *guard_names[RIDGE_GUARD_COUNT + 1];
+
+static const char *const *list_guards(void)
+{
+    int guard;
+
+    for (guard = 0; guard < RIDGE_GUARD_COUNT; guard++)
+        guard_names[guard] = ridge_guard_name((ridge_guard)guard);
+    return guard_names;
+}
+
 static int take_options(const struct request *request, ridge_bench_options *out)
 {
     double delta = 0;
@@ -68,7 +80,7 @@ static int take_options(const struct request *request, ridge_bench_options *out)
         .mode = (ridge_mode)request->mode,
         .regime = (ridge_regime)request->regime,
         .null_control = request->null_control,
-        .without = request->unsafe_separate ? UINT64_C(1) << RIDGE_GUARD_SHARE_BUFFERS : 0,
+        .without = request->guards_off,
         .measure_roofs = true,
     };
     if (request->placements != OPTION_UNSET) {
@@ -85,12 +97,13 @@ static ridge_status confirm(struct request *request, const ridge_session_request
     ridge_session_request session = *first;
     char(*texts)[RIDGE_CASE_TEXT] = calloc(summary->row_count, sizeof(*texts));
     const char **pointers = calloc(summary->row_count, sizeof(*pointers));
+    const char **first_ids = calloc(summary->row_count, sizeof(*first_ids));
     struct collector collector = {summary, calloc(summary->row_count, sizeof(size_t)), 0, 0, false};
     const ridge_session_sink sink = {.comparison = on_comparison, .context = &collector};
     ridge_status status = RIDGE_OK;
     size_t i;
 
-    if (texts == NULL || pointers == NULL || collector.rows == NULL) {
+    if (texts == NULL || pointers == NULL || first_ids == NULL || collector.rows == NULL) {
         cli_message(NULL, "out of memory for the second runs");
         *exit_status = ridge_status_exit(status = RIDGE_ERR_OUT_OF_MEMORY);
     }
@@ -101,10 +114,12 @@ static ridge_status confirm(struct request *request, const ridge_session_request
             at.seed += 1000003;
             ridge_case_text(&at, texts[collector.row_count], RIDGE_CASE_TEXT);
             pointers[collector.row_count] = texts[collector.row_count];
+            first_ids[collector.row_count] = summary->rows[i].first.record_id;
             collector.rows[collector.row_count++] = i;
         }
     if (status == RIDGE_OK && collector.row_count > 0) {
         session.case_texts = pointers;
+        session.confirm_of = first_ids;
         session.case_count = collector.row_count;
         session.seed = first->seed + 1000003;
         request->measure.shown_done = summary->row_count;
@@ -112,6 +127,7 @@ static ridge_status confirm(struct request *request, const ridge_session_request
         status = measure_run(&request->measure, &session, &sink, exit_status);
     }
     free(collector.rows);
+    free(first_ids);
     free(pointers);
     free(texts);
     return status;
@@ -178,6 +194,8 @@ int cmd_compare(int argc, char **argv)
                   "most allocations of the buffers, the unit of replication (24)"),
         OPT_FLAG(0, "unsafe-separate", &request.unsafe_separate,
                  "buffers of its own for each arm, which biases the ratio: to see how much"),
+        OPT_WORDS(0, "without", &request.without, "GUARD,...", list_guards(),
+                  "switch guards off, for tests of them: the result is unsafe and says so"),
         OPT_FLAG(0, "require-decision", &summary.require_decision,
                  "exit with 1 when a case cannot be told"),
         OPT_FLAG(0, "require-change", &summary.require_change,
@@ -196,6 +214,12 @@ int cmd_compare(int argc, char **argv)
                              : argc != 3)
         return request.null_control ? cli_usage_error("--null compares one kernel with itself")
                                     : cli_usage_error("expected two kernels, A and B");
+    status = measure_names(request.without, list_guards(), "guard", &request.guards_off);
+    if (status != CLI_DONE)
+        return status;
+    if (request.unsafe_separate)
+        request.guards_off |= UINT64_C(1) << RIDGE_GUARD_SHARE_BUFFERS;
+    summary.without = request.guards_off;
     arms[0] = argv[1];
     arms[1] = argc == 3 ? argv[2] : NULL;
     summary.is_null = request.null_control;

@@ -91,13 +91,18 @@ char *measure_span_rest(const struct measure_span *span, const ridge_case *at, c
 
 /* "m=4096 n=5120 bf16": a case as tables show it; what is as by default is left out. */
 char *measure_case_text(const ridge_case *at, char *buffer, size_t size);
+/* "values,guards" to bits of their places in names; NULL: none. what they are is for the message.
+ * Returns 0, or CLI_USAGE after it. */
+int measure_names(const char *text, const char *const *names, const char *what, uint64_t *bits);
 /* "1 %", "1.5", "0.5%" to 0.01; false for anything else and from 100 % on. */
 bool measure_percent(const char *text, double *frac);
 /* "run under the power cap, clocks locked": reasons of RIDGE_CLOCK_...; "" for none. */
 char *measure_clock_text(unsigned reasons, char *buffer, size_t size);
+/* "norm_kernel<float>: 256x256 blocks of 32x8 threads" for a path of the measuring loop; a part that
+ * is no kernel stays as it is. */
+char *measure_path_text(const char *path, char *buffer, size_t size);
 /* What of a kernel and a case a program wants to know: keys of an open object. */
 void measure_write_case(ridge_json *json, const ridge_case *at);
 void measure_write_device(ridge_json *json, const ridge_device_info *device);
-void measure_write_arm(ridge_json *json, const char *key, const ridge_arm_summary *arm);
 
 #endif

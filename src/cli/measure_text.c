@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure_cli.h"
+#include "ridge/names.h"
 
 static void add_word(char *buffer, size_t size, const char *word)
 {
@@ -80,6 +81,34 @@ char *measure_span_rest(const struct measure_span *span, const ridge_case *at, c
     return write_parts(span, at, true, buffer, size);
 }
 
+int measure_names(const char *text, const char *const *names, const char *what, uint64_t *bits)
+{
+    char word[32], all[400];
+
+    for (*bits = 0; text != NULL && *text != '\0';) {
+        const size_t length = strcspn(text, ",");
+        const char *nearest;
+        size_t place = 0, used = 0;
+
+        snprintf(word, sizeof(word), "%.*s", (int)(length < 31 ? length : 31), text);
+        while (names[place] != NULL && strcmp(word, names[place]) != 0)
+            place++;
+        if (names[place] != NULL) {
+            *bits |= UINT64_C(1) << place;
+            text += length + (text[length] == ',');
+            continue;
+        }
+        nearest = options_nearest(word, names);
+        if (nearest != NULL)
+            return cli_usage_error("no %s '%s', did you mean '%s'?", what, word, nearest);
+        for (place = 0; names[place] != NULL && used < sizeof(all); place++)
+            used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", place > 0 ? ", " : "",
+                                     names[place]);
+        return cli_usage_error("no %s '%s', expected some of: %s", what, word, all);
+    }
+    return CLI_DONE;
+}
+
 bool measure_percent(const char *text, double *frac)
 {
     char *end;
@@ -118,6 +147,46 @@ char *measure_clock_text(unsigned reasons, char *buffer, size_t size)
     return buffer;
 }
 
+/* "256x256": without the extents behind the last that is more than 1. */
+static void extent_text(const unsigned *extents, char *buffer, size_t size)
+{
+    if (extents[2] > 1)
+        snprintf(buffer, size, "%ux%ux%u", extents[0], extents[1], extents[2]);
+    else if (extents[1] > 1)
+        snprintf(buffer, size, "%ux%u", extents[0], extents[1]);
+    else
+        snprintf(buffer, size, "%u", extents[0]);
+}
+
+char *measure_path_text(const char *path, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    while (*path != '\0' && used < size) {
+        const size_t length = strcspn(path, ";");
+        char part[256], mangled[240], name[240], grid[40], block[40];
+        unsigned extents[6];
+
+        snprintf(part, sizeof(part), "%.*s", (int)(length < 255 ? length : 255), path);
+        if (sscanf(part, "%239s grid(%u,%u,%u) x block(%u,%u,%u)", mangled, &extents[0],
+                   &extents[1], &extents[2], &extents[3], &extents[4], &extents[5]) == 7) {
+            ridge_name_short(mangled, name, sizeof(name));
+            extent_text(extents, grid, sizeof(grid));
+            extent_text(extents + 3, block, sizeof(block));
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s: %s block%s of %s threads",
+                                     used > 0 ? "; " : "", name, grid,
+                                     strcmp(grid, "1") == 0 ? "" : "s", block);
+        } else {
+            used +=
+                (size_t)snprintf(buffer + used, size - used, "%s%s", used > 0 ? "; " : "", part);
+        }
+        path += length;
+        path += strspn(path, "; ");
+    }
+    return buffer;
+}
+
 void measure_write_case(ridge_json *json, const ridge_case *at)
 {
     char text[RIDGE_CASE_TEXT];
@@ -148,30 +217,5 @@ void measure_write_device(ridge_json *json, const ridge_device_info *device)
     ridge_json_number(json, "clock_hz", device->clock_hz);
     ridge_json_number(json, "memory_bytes_per_s", device->memory_bytes_per_s);
     ridge_json_number(json, "power_limit_w", device->power_limit_w);
-    ridge_json_end_object(json);
-}
-
-void measure_write_arm(ridge_json *json, const char *key, const ridge_arm_summary *arm)
-{
-    ridge_json_begin_object(json, key);
-    ridge_json_text(json, "name", arm->name);
-    ridge_json_text(json, "code_hash", arm->code_hash[0] != '\0' ? arm->code_hash : NULL);
-    ridge_json_number(json, "median_ns", arm->median_ns);
-    ridge_json_number(json, "p10_ns", arm->p10_ns);
-    ridge_json_number(json, "p90_ns", arm->p90_ns);
-    ridge_json_number(json, "least_ns", arm->least_ns);
-    ridge_json_number(json, "iqr_ns", arm->iqr_ns);
-    ridge_json_number(json, "amortized_ns", arm->amortized_ns);
-    ridge_json_integer(json, "slots", arm->slots);
-    ridge_json_integer(json, "launches", arm->launches);
-    ridge_json_number(json, "sm_hz", arm->sm_hz);
-    ridge_json_number(json, "power_w", arm->power_w);
-    ridge_json_number(json, "prepare_ns", arm->prepare_ns);
-    ridge_json_number(json, "bytes_per_s", arm->bytes_per_s);
-    ridge_json_number(json, "flop_per_s", arm->flop_per_s);
-    ridge_json_number(json, "roof_frac", arm->roof_frac);
-    ridge_json_number(json, "nominal_frac", arm->nominal_frac);
-    ridge_json_number(json, "bound_ns", arm->bound_ns);
-    ridge_json_bool(json, "is_launch_bound", arm->is_launch_bound);
     ridge_json_end_object(json);
 }

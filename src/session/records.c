@@ -253,11 +253,11 @@ void session_records_build(session_records *records, const ridge_session_build *
 
     ridge_record_begin(&record, "build");
     ridge_record_text(&record, "code_hash", build->code_hash);
-    known_text(&record, "arch", build->arch);
+    known_text(&record, "arch", build->code.arch);
     take_id(records, &record, records->build_ids[build->arm]);
     ridge_record_begin(&record, "build");
     ridge_record_text(&record, "code_hash", build->code_hash);
-    known_text(&record, "arch", build->arch);
+    known_text(&record, "arch", build->code.arch);
     known_text(&record, "kernel", build->kernel);
     put_as(records, &record, records->build_ids[build->arm]);
 }
@@ -481,13 +481,29 @@ static void put_policy(session_records *records, ridge_cache cache, ridge_mode m
     put(records, &record, id);
 }
 
-void session_records_comparison(session_records *records, const ridge_comparison *comparison,
-                                const ridge_bench_options *options)
+/* What was measured without its guards is no evidence, whatever it says. */
+static void put_unsafe(ridge_record *record, uint64_t without)
+{
+    char cause[200] = "guards switched off:";
+    size_t used = strlen(cause);
+    int guard;
+
+    for (guard = 0; guard < RIDGE_GUARD_COUNT && used < sizeof(cause); guard++)
+        if ((without >> guard & 1) != 0)
+            used += (size_t)snprintf(cause + used, sizeof(cause) - used, " %s",
+                                     ridge_guard_name((ridge_guard)guard));
+    ridge_record_text(record, "verdict", ridge_bench_verdict_name(RIDGE_VERDICT_INVALID));
+    ridge_record_text(record, "invalid_guard", "without");
+    ridge_record_text(record, "invalid_cause", cause);
+}
+
+void session_records_comparison(session_records *records, ridge_comparison *comparison,
+                                const ridge_bench_options *options, const char *confirm_of)
 {
     const ridge_interval *const interval =
         comparison->by_sustained ? &comparison->sustained : &comparison->interval;
     const ridge_arm_summary *const arms = comparison->arms;
-    char policy_id[RIDGE_HASH_TEXT] = "";
+    char policy_id[RIDGE_HASH_TEXT] = "", id[RIDGE_HASH_TEXT] = "";
     ridge_record record;
     int arm;
 
@@ -524,10 +540,14 @@ void session_records_comparison(session_records *records, const ridge_comparison
         ridge_record_number(&record, "sustained_lo", comparison->sustained.low);
         ridge_record_number(&record, "sustained_hi", comparison->sustained.high);
     }
-    ridge_record_text(&record, "verdict", ridge_bench_verdict_name(comparison->verdict));
     ridge_record_number(&record, "p", comparison->p);
-    known_text(&record, "invalid_guard", comparison->invalid_guard);
-    known_text(&record, "invalid_cause", comparison->invalid_cause);
+    if (options->without != 0 && comparison->verdict != RIDGE_VERDICT_INVALID) {
+        put_unsafe(&record, options->without);
+    } else {
+        ridge_record_text(&record, "verdict", ridge_bench_verdict_name(comparison->verdict));
+        known_text(&record, "invalid_guard", comparison->invalid_guard);
+        known_text(&record, "invalid_cause", comparison->invalid_cause);
+    }
     ridge_record_number(&record, "a_ns", arms[0].median_ns);
     ridge_record_number(&record, "b_ns", arms[1].median_ns);
     ridge_record_number(&record, "a_p90_ns", arms[0].p90_ns);
@@ -537,7 +557,9 @@ void session_records_comparison(session_records *records, const ridge_comparison
     ridge_record_number(&record, "a_clock_hz", arms[0].sm_hz);
     ridge_record_number(&record, "b_clock_hz", arms[1].sm_hz);
     ridge_record_integer(&record, "outputs_checked", comparison->outputs_checked);
-    put_row(records, &record);
+    known_text(&record, "confirm_of", confirm_of);
+    put(records, &record, id);
+    snprintf(comparison->record_id, sizeof(comparison->record_id), "%s", id);
 }
 
 void session_records_measurement(session_records *records, const ridge_measurement *measurement,

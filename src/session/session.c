@@ -115,8 +115,8 @@ static bool on_should_stop(void *context)
 
 static void send_build(worker *w, int arm, const char *hash)
 {
-    const ridge_device_info *const info = ridge_device_get_info(w->device);
-    ridge_session_build build = {.arm = arm};
+    const ridge_code *const code = ridge_arm_code(w->arms[arm]);
+    ridge_session_build build = {.arm = arm, .code = *code};
     const void *image = NULL;
     const char *kind = NULL;
     char digits[RIDGE_HASH_TEXT];
@@ -132,10 +132,6 @@ static void send_build(worker *w, int arm, const char *hash)
                  ridge_hash_text(image, size_bytes, digits));
     snprintf(build.kernel, sizeof(build.kernel), "%s", ridge_arm_text(w->arms[arm]));
     snprintf(build.image_kind, sizeof(build.image_kind), "%s", kind != NULL ? kind : "");
-    if (info->kind == RIDGE_DEVICE_CUDA)
-        snprintf(build.arch, sizeof(build.arch), "sm_%d", info->sm_version);
-    else
-        snprintf(build.arch, sizeof(build.arch), "cpu");
     session_records_build(&w->records, &build);
     if (!w->request->archive || size_bytes > SESSION_IMAGE_BYTES_MOST)
         size_bytes = 0;
@@ -143,22 +139,16 @@ static void send_build(worker *w, int arm, const char *hash)
         session_send_two(w->child, SESSION_FRAME_BUILD, &build, sizeof(build), image, size_bytes);
 }
 
-/* A library's hash is that of all its code, so two kernels of one library are told apart by their
- * names. Where code has no hash, arms of one name are still the same code. */
+/* Where code has no hash, arms of one name are still the same code. */
 static void take_hash(worker *w, int index)
 {
     const char *const code = ridge_arm_code_hash(w->arms[index]);
     const char *const text = ridge_arm_text(w->arms[index]);
-    const char *const item = strrchr(text, ':');
-    char joined[256];
 
-    if (code != NULL && code[0] != '\0') {
-        snprintf(joined, sizeof(joined), "%s%.200s", code, item != NULL ? item : "");
-        ridge_hash_text(joined, strlen(joined), w->hashes[index]);
-    } else if (w->request->arms[1] != NULL &&
-               strcmp(w->request->arms[0], w->request->arms[1]) == 0) {
+    if (code[0] != '\0')
+        snprintf(w->hashes[index], sizeof(w->hashes[index]), "%s", code);
+    else if (w->request->arms[1] != NULL && strcmp(w->request->arms[0], w->request->arms[1]) == 0)
         ridge_hash_text(text, strlen(text), w->hashes[index]);
-    }
 }
 
 static ridge_status open_arm(worker *w, int index, const char *text,
@@ -368,7 +358,9 @@ static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *e
         session_records_flush(&w->records);
         if (status != RIDGE_OK)
             return status;
-        session_records_comparison(&w->records, &result, &options);
+        session_records_comparison(
+            &w->records, &result, &options,
+            w->request->confirm_of != NULL ? w->request->confirm_of[w->case_index] : NULL);
         session_send(w->child, SESSION_FRAME_COMPARISON, &result, sizeof(result));
     } else {
         ridge_measurement result;
@@ -493,7 +485,8 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
                                ridge_error *err)
 {
     ridge_session_request copy = *request;
-    session_plan plan = {.job = session_work,
+    const bool needs_python = session_needs_python(request);
+    session_plan plan = {.job = needs_python ? session_become_python : session_work,
                          .context = &copy,
                          .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
                          .arm_names = {request->arms[0], request->arms[1] != NULL
@@ -502,6 +495,15 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
 
     if (request->arms[0] == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no kernel given");
+    if (needs_python && request->kind == RIDGE_SESSION_CHECK)
+        return ridge_fail(
+            err, RIDGE_ERR_UNSUPPORTED,
+            "callables are checked in Python, where their tensors are: ridge.check()");
+    /* The harness has no buffers of theirs to look at; the package compares outputs before. */
+    if (needs_python)
+        copy.bench.without |= UINT64_C(1) << RIDGE_GUARD_CHECK | UINT64_C(1) << RIDGE_GUARD_REFILL |
+                              UINT64_C(1) << RIDGE_GUARD_OUTPUTS |
+                              UINT64_C(1) << RIDGE_GUARD_SHARED;
     if (request->in_process) {
         static const ridge_session_sink none;
         session_box *const box = ridge_calloc(1, sizeof(*box));

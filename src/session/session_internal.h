@@ -141,6 +141,11 @@ typedef struct session_plan {
 ridge_status session_supervise(const session_plan *plan, const ridge_session_sink *sink,
                                ridge_error *err);
 
+/* interpreter.c: whether an arm is a Python callable, and the job of a child that becomes an
+ * interpreter; returns only when it could not. */
+bool session_needs_python(const ridge_session_request *request);
+ridge_status session_become_python(void *request, session_child *child, ridge_error *err);
+
 /* Removes a folder and all in it, links not followed. */
 void session_remove_folder(const char *path);
 
@@ -200,8 +205,9 @@ void session_records_placement(session_records *records, int placement, uint64_t
                                double value);
 void session_records_floors(session_records *records, const ridge_floors *floors);
 void session_records_roofs(session_records *records, const ridge_roofs *roofs);
-void session_records_comparison(session_records *records, const ridge_comparison *comparison,
-                                const ridge_bench_options *options);
+/* Fills comparison->record_id. confirm_of: the comparison that it repeats; NULL. */
+void session_records_comparison(session_records *records, ridge_comparison *comparison,
+                                const ridge_bench_options *options, const char *confirm_of);
 void session_records_measurement(session_records *records, const ridge_measurement *measurement,
                                  const ridge_bench_options *options);
 void session_records_check(session_records *records, const ridge_check_result *result,

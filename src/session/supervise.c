@@ -91,7 +91,8 @@ void session_remove_folder(const char *path)
     remove_at(AT_FDCWD, path, FOLDER_DEPTH);
 }
 
-/* The box is a page of a file that has no name any more. */
+/* The box is a page of a file of the session's folder, so that a child that becomes another program
+ * finds it again. */
 static ridge_status make_box(supervisor *s, ridge_error *err)
 {
     const char *const base = getenv("TMPDIR");
@@ -115,7 +116,6 @@ static ridge_status make_box(supervisor *s, ridge_error *err)
     if (full == 0)
         page = mmap(NULL, sizeof(session_box), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (descriptor >= 0) {
-        unlink(path);
         close(descriptor);
     }
     if (page == MAP_FAILED)

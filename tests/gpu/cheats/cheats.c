@@ -13,7 +13,7 @@
 #include <time.h>
 #endif
 
-enum { PATIENCE = 400, SETS = 4096, SAVED_FLOATS = 1 << 24 };
+enum { PATIENCE = 400, SETS = 4096, SAVED_FLOATS = 1 << 24, GROUP = 64 };
 
 /* X(name, what it does) */
 /* clang-format off */
@@ -29,7 +29,7 @@ enum { PATIENCE = 400, SETS = 4096, SAVED_FLOATS = 1 << 24 };
     X(replays_later)      /* the same, patient */                                                  \
     X(stops_working)      /* patient, then leaves what stands in out */                            \
     X(prepared)           /* computes in prepare(), which is not timed; launch() copies */         \
-    X(all_sets_at_once)   /* patient, then one launch computes what the next ones are for */       \
+    X(all_sets_at_once)   /* patient, then one launch computes what the next ones are for: right */       \
     X(works_later)        /* patient, then on another stream or thread, after it has returned */   \
     X(persisting_window)  /* GPU: keeps its inputs in the part of the L2 that is set aside */      \
     X(shared_leftovers)   /* GPU: takes up what the last launch left in shared memory */
@@ -153,34 +153,111 @@ static ridge_status replay(const plugin_problem *p, seen_set *set, unsigned from
     return plugin_copy(set->saved, p->out, out_floats(p), stream, err);
 }
 
-/* Those after the first do nothing, when there are others. */
-static ridge_status run_all(const plugin_problem *p, const seen_set *set,
-                            struct CUstream_st *stream, ridge_error *err)
-{
-    const seen_set *const list = sets[p->variant];
-    ridge_status status = RIDGE_OK;
-    size_t i, first = SETS;
+/* -- all at once ------------------------------------------------------------------------------- */
 
-    for (i = 0; i < set_counts[p->variant]; i++) {
-        if (!(list[i].p.m == p->m && list[i].p.n == p->n && list[i].launches > 1))
-            continue;
-        if (first == SETS)
-            first = i;
-        if (set == &list[first])
-            status = plugin_run(&list[i].p, stream, err);
+/* Sets that were made together are launched on in turn: the first launch of a round computes them
+ * all, with what they hold then, and the rest of the round has nothing to do. */
+typedef struct group {
+    plugin_problem p[GROUP];
+    bool is_done[GROUP];
+    int count;
+} group;
+
+static group live;
+static bool is_growing;
+
+/* prepare() tells the sets of a placement, one after the other. */
+static void join_group(const plugin_problem *p)
+{
+    if (!is_growing)
+        live.count = 0;
+    is_growing = true;
+    if (live.count == GROUP)
+        return;
+    live.p[live.count] = *p;
+    live.is_done[live.count++] = false;
+}
+
+static int place_in_group(const plugin_problem *p)
+{
+    int i;
+
+    for (i = 0; i < live.count; i++)
+        if (is_same(&live.p[i], p))
+            return i;
+    return -1;
+}
+
+#ifdef __CUDACC__
+typedef struct group_problems {
+    plugin_problem p[GROUP];
+} group_problems;
+
+static __global__ void group_kernel(const __grid_constant__ group_problems all)
+{
+    const plugin_problem *const p = &all.p[blockIdx.y];
+    const int64_t index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+
+    if (index < p->m * p->n)
+        plugin_write(p, index);
+}
+
+static ridge_status run_group(struct CUstream_st *stream, ridge_error *err)
+{
+    const dim3 grid(static_cast<unsigned>((live.p[0].m * live.p[0].n + 127) / 128),
+                    static_cast<unsigned>(live.count));
+    group_problems all;
+
+    memcpy(all.p, live.p, sizeof(all.p));
+    group_kernel<<<grid, 128, 0, stream>>>(all);
+    return plugin_launched(err);
+}
+#else
+static ridge_status run_group(struct CUstream_st *stream, ridge_error *err)
+{
+    ridge_status status = RIDGE_OK;
+    int i;
+
+    for (i = 0; i < live.count && status == RIDGE_OK; i++)
+        status = plugin_run(&live.p[i], stream, err);
+    return status;
+}
+#endif
+
+static ridge_status run_all(const plugin_problem *p, bool is_patient, struct CUstream_st *stream,
+                            ridge_error *err)
+{
+    const int place = place_in_group(p);
+    int i;
+
+    is_growing = false;
+    if (is_patient || place < 0)
+        return plugin_run(p, stream, err);
+    if (live.is_done[place]) {
+        live.is_done[place] = false;
+        return RIDGE_OK;
     }
-    return first == SETS ? plugin_run(p, stream, err) : status;
+    for (i = 0; i < live.count; i++)
+        live.is_done[i] = i != place;
+    return run_group(stream, err);
 }
 
 /* -- elsewhere --------------------------------------------------------------------------------- */
 
 #ifdef __CUDACC__
-static ridge_status run_later(const plugin_problem *p, ridge_error *err)
+/* Launches an empty kernel where it is timed, and works behind it on a stream of its own. */
+static ridge_status run_later(const plugin_problem *p, struct CUstream_st *stream, ridge_error *err)
 {
     static cudaStream_t own;
+    static cudaEvent_t behind;
 
-    if (own == NULL)
+    if (own == NULL) {
         cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+        cudaEventCreateWithFlags(&behind, cudaEventDisableTiming);
+    }
+    plugin_copy_kernel<<<1, 128, 0, stream>>>(p->out, p->out, 0);
+    cudaEventRecord(behind, stream);
+    cudaStreamWaitEvent(own, behind, 0);
     return plugin_run(p, own, err);
 }
 
@@ -188,19 +265,22 @@ static void wait_for_later(void)
 {
 }
 
-static ridge_status run_in_window(const plugin_problem *p, struct CUstream_st *stream,
-                                  ridge_error *err)
+/* Not in launch(), which is captured: the window is of the stream. */
+static ridge_status set_window(const plugin_problem *p, struct CUstream_st *stream,
+                               ridge_error *err)
 {
     cudaStreamAttrValue window = {};
 
-    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 16 << 20);
     window.accessPolicyWindow.base_ptr = const_cast<float *>(p->b);
     window.accessPolicyWindow.num_bytes = static_cast<size_t>(p->k * p->b_row) * sizeof(float);
     window.accessPolicyWindow.hitRatio = 1;
     window.accessPolicyWindow.hitProp = cudaAccessPropertyPersisting;
     window.accessPolicyWindow.missProp = cudaAccessPropertyStreaming;
-    cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &window);
-    return plugin_run(p, stream, err);
+    if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 16 << 20) != cudaSuccess ||
+        cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &window) !=
+            cudaSuccess)
+        return plugin_fail(err, RIDGE_ERR_UNSUPPORTED, "no persisting window");
+    return RIDGE_OK;
 }
 
 /* Shared memory is not cleared between launches: a block that finds the key of its elements takes
@@ -257,10 +337,11 @@ static void wait_for_later(void)
 }
 
 /* One launch at a time is late. Like a sum that is added up in place, out is cleared first. */
-static ridge_status run_later(const plugin_problem *p, ridge_error *err)
+static ridge_status run_later(const plugin_problem *p, struct CUstream_st *stream, ridge_error *err)
 {
     int64_t row;
 
+    (void)stream;
     wait_for_later();
     for (row = 0; row < p->m; row++)
         memset(p->out + row * p->out_row, 0, (size_t)p->n * sizeof(float));
@@ -269,8 +350,8 @@ static ridge_status run_later(const plugin_problem *p, ridge_error *err)
     return is_working ? RIDGE_OK : plugin_run(p, NULL, err);
 }
 
-static ridge_status run_in_window(const plugin_problem *p, struct CUstream_st *stream,
-                                  ridge_error *err)
+static ridge_status set_window(const plugin_problem *p, struct CUstream_st *stream,
+                               ridge_error *err)
 {
     (void)p;
     (void)stream;
@@ -280,7 +361,7 @@ static ridge_status run_in_window(const plugin_problem *p, struct CUstream_st *s
 static ridge_status run_leftovers(const plugin_problem *p, struct CUstream_st *stream,
                                   ridge_error *err)
 {
-    return run_in_window(p, stream, err);
+    return set_window(p, stream, err);
 }
 #endif
 
@@ -294,6 +375,10 @@ static ridge_status prepare(const ridge_kernel *self, const ridge_case *at, cons
 
     (void)at;
     *state = NULL;
+    if (p.variant == CHEAT_persisting_window)
+        return set_window(&p, stream, err);
+    if (p.variant == CHEAT_all_sets_at_once)
+        join_group(&p);
     if (p.variant != CHEAT_prepared)
         return RIDGE_OK;
     set = find_set(&p);
@@ -335,12 +420,10 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
     case CHEAT_prepared:
         return plugin_copy(p.out, ((const seen_set *)state)->saved, out_floats(&p), stream, err);
     case CHEAT_all_sets_at_once:
-        return launches[p.variant] > PATIENCE && set->launches > 1 ? run_all(&p, set, stream, err)
-                                                                   : plugin_run(&p, stream, err);
+        return run_all(&p, launches[p.variant] <= PATIENCE, stream, err);
     case CHEAT_works_later:
-        return launches[p.variant] > PATIENCE ? run_later(&p, err) : plugin_run(&p, stream, err);
-    case CHEAT_persisting_window:
-        return run_in_window(&p, stream, err);
+        return launches[p.variant] > PATIENCE ? run_later(&p, stream, err)
+                                              : plugin_run(&p, stream, err);
     case CHEAT_shared_leftovers:
         return run_leftovers(&p, stream, err);
     default:

@@ -27,10 +27,9 @@ check() {
 
 # compare WITHOUT [CANDIDATE]: verdict and guard of the honest kernel against the cheat.
 compare() {
-    status=0 mode=auto
-    case $guards in bimodal*) mode=event ;; esac # seen in times of single launches
-    "$ridge" compare "$honest:honest" "${2:-$plugin:$name}" --device "$device" --mode $mode \
-        --sweep "dtype=f32,$case" ${1:+--without "$1"} --budget 5 --json \
+    status=0
+    "$ridge" compare "$honest:honest" "${2:-$plugin:$name}" --device "$device" --mode "$mode" \
+        --sweep "dtype=f32,$case" ${1:+--without "$1"} --budget 3 --placements 3 --json \
         >"$work/json" 2>"$work/err" </dev/null || status=$?
     verdict=$(text verdict) guard=$(text invalid_guard) cause=$(text invalid_cause)
     [ -n "$verdict" ] || problem="compare ends with $status: $(cat "$work/err")"
@@ -45,26 +44,27 @@ others() {
 do_check() {
     if [ "$guards" = - ]; then
         check '' "$case"
-        [ -n "$problem" ] || [ $status -eq 0 ] || problem="caught: $(text text)"
+        [ -n "$problem" ] || [ $status -eq 0 ] || problem="expected every test to pass, found: $(text text)"
         return 0
     fi
     check "${guards%%,*}" "$case"
-    [ -n "$problem" ] || [ $status -eq 1 ] || problem="the ${guards%%,*} test does not catch it"
+    [ -n "$problem" ] || [ $status -eq 1 ] || problem="expected a failed ${guards%%,*} test, found it passed: $(text text)"
     check "$(others "$guards")" "$case"
-    [ -n "$problem" ] || [ $status -eq 0 ] || problem="also caught by: $(text text)"
+    [ -n "$problem" ] || [ $status -eq 0 ] || problem="expected all but $guards to pass, found: $(text text)"
     return 0
 }
 
 do_cases() {
     check values "$guards"
-    [ -n "$problem" ] || [ $status -eq 0 ] || problem="wrong on $guards"
+    [ -n "$problem" ] || [ $status -eq 0 ] || problem="expected right on $guards, found it wrong: $(text text)"
     check values "$case"
-    [ -n "$problem" ] || [ $status -eq 1 ] || problem="not caught on $case"
+    [ -n "$problem" ] || [ $status -eq 1 ] || problem="expected wrong on $case, found it right"
 }
 
 do_same() {
     compare '' "$honest:$name"
-    [ -n "$problem" ] || [ "$verdict" = IDENTICAL_CODE ] || problem="$verdict for the same code"
+    [ -n "$problem" ] || [ "$verdict" = IDENTICAL_CODE ] ||
+        problem="expected IDENTICAL_CODE, found $verdict"
 }
 
 do_compare() {
@@ -72,34 +72,30 @@ do_compare() {
     for one in $(printf '%s' "$guards" | tr ',' ' '); do
         compare "$without"
         [ -n "$problem" ] || [ "$guard" = "$one" ] ||
-            problem="$verdict by '$guard', not by $one (without '$without'): $cause"
-        $has_without || return 0
+            problem="expected INVALID by $one${without:+ without $without}, found $verdict${guard:+ by $guard}${cause:+: $cause}"
+        [ -z "$problem" ] || return 0
         without=${without:+$without,}$one
     done
     compare "$without"
     [ -n "$problem" ] || [ "$verdict" != INVALID ] ||
-        problem="INVALID by $guard without '$without': $cause"
+        problem="expected no guard to speak without $without, found INVALID by $guard: $cause"
 }
 
-do_harmless() {
-    compare ''
-    case $verdict in
-    SAME | CANNOT_TELL | SLOWER_SMALL | REGRESSED) ;;
-    *) problem="$verdict $guard: $cause" ;;
-    esac
+# No time for a kernel that is wrong.
+do_bench() {
+    status=0
+    "$ridge" bench "$plugin:$name" --device "$device" --sweep "dtype=f32,$case" --budget 1 --json \
+        >"$work/json" 2>"$work/err" </dev/null || status=$?
+    guard=$(text invalid_guard)
+    [ $status -eq 4 ] && [ "$guard" = "$guards" ] && grep -q '"median_ns": *null' "$work/json" ||
+        problem="expected no time by $guards, found status $status${guard:+ by $guard}: $(cat "$work/err")"
 }
 
 header=$(dirname "$0")/../../../include/ridge/check.h
-has_without=true
-if ! "$ridge" compare --help 2>&1 | grep -q -e --without; then
-    has_without=false
-    echo 'ridge compare has no --without: one direction only'
-fi
 failed=0 done=0
-while IFS='	' read -r name where command guards case note; do
+while IFS='	' read -r name where command mode guards case _; do
     case $name in '#'* | '') continue ;; esac
     if [ "$where" != both ] && [ "$where" != "$device" ]; then
-        printf '%-8s %-18s %s\n' skipped "$name" "$note"
         continue
     fi
     problem=

@@ -1,0 +1,1 @@
+ridge compare --without roof,idel probe:copy probe:read

@@ -1,0 +1,1 @@
+ridge compare --without everything probe:copy probe:read
