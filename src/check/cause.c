@@ -238,8 +238,9 @@ static bool not_written(const check_facts *facts, char *text, size_t size)
     if (facts->wrong_count == facts->out->element_count)
         snprintf(text, size, "nothing is written: not launched, an early exit, or another buffer");
     else if (tail >= 0)
-        snprintf(text, size, "%s are not written: the grid is too small, or a loop ends early",
-                 span_text(facts, tail, span, sizeof(span)));
+        snprintf(text, size, "%s %s not written: the grid is too small, or a loop ends early",
+                 span_text(facts, tail, span, sizeof(span)),
+                 facts->out->box_first[tail] == facts->out->box_last[tail] ? "is" : "are");
     else
         snprintf(text, size, "%.3g %% is not written: early exit, or a predicate too narrow",
                  100 * wrong_share(facts));
