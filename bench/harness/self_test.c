@@ -5,10 +5,11 @@
  *
  *     self_test [--device cuda] [--seconds 600] [--sessions 40] [--seed 1] [--lines FILE]
  *
- * null         one kernel against a second copy of its code, in shared buffers: at most one interval
- *              in ten may exclude 0, and none is IMPROVED or REGRESSED at 1 %
- * sensitivity  a copy that does 0.5, 1, 2 or 5 % more: nine in ten intervals hold the truth, at 2 %
- *              nine in ten verdicts are REGRESSED
+ * null         one kernel against a second copy of its code, in shared buffers: at most 4 intervals
+ *              of 40 may exclude 0 (of fewer, what chance allows), and none is IMPROVED or REGRESSED
+ *              at 1 %
+ * sensitivity  a probe that does 0.5, 1, 2 or 5 % more: as many intervals hold the truth, at 2 % as
+ *              many verdicts are REGRESSED
  * trap         each arm with buffers of its own: more than three in ten intervals exclude 0, else
  *              sharing has silently been lost, or this machine does not need it; and zeros
  *              against random values under sustained load: two different ratios
@@ -42,6 +43,8 @@ typedef struct cell {
 
 #define COPY16 "bytes=8388608"
 #define COPY256 "bytes=134217728"
+/* Starting and ending take 3 to 4 us whatever the size: 1 % of this one, 6 % of 256 MiB. */
+#define COPY1024 "bytes=536870912"
 #define FMA "iterations=16384,blocks=132"
 #define FMA_LONG "iterations=262144,blocks=132"
 #define MMA "iterations=2048,blocks=132"
@@ -55,10 +58,10 @@ static const cell CELLS[] = {
     {NULL_TEST, "fma", "probe:fma", FMA, CPU_FMA, 0, 1},
     {NULL_TEST, "tiny", "probe:tiny", "blocks=132", "blocks=1", 0, 1},
     {NULL_TEST, "mma", "probe:mma", MMA, NULL, 0, 1},
-    {SENSITIVITY, "copy 256 MiB +0.5 %", "probe:copy", COPY256, NULL, 50, 2},
-    {SENSITIVITY, "copy 256 MiB +1 %", "probe:copy", COPY256, NULL, 100, 2},
-    {SENSITIVITY, "copy 256 MiB +2 %", "probe:copy", COPY256, NULL, 200, 2},
-    {SENSITIVITY, "copy 256 MiB +5 %", "probe:copy", COPY256, NULL, 500, 2},
+    {SENSITIVITY, "copy 1 GiB +0.5 %", "probe:copy", COPY1024, NULL, 50, 2},
+    {SENSITIVITY, "copy 1 GiB +1 %", "probe:copy", COPY1024, NULL, 100, 2},
+    {SENSITIVITY, "copy 1 GiB +2 %", "probe:copy", COPY1024, NULL, 200, 2},
+    {SENSITIVITY, "copy 1 GiB +5 %", "probe:copy", COPY1024, NULL, 500, 2},
     {SENSITIVITY, "fma +0.5 %", "probe:fma", FMA_LONG, NULL, 50, 2},
     {SENSITIVITY, "fma +1 %", "probe:fma", FMA_LONG, NULL, 100, 2},
     {SENSITIVITY, "fma +2 %", "probe:fma", FMA_LONG, NULL, 200, 2},
@@ -318,19 +321,35 @@ static ridge_status run(const settings *how, FILE *lines, tally *sums, ridge_err
 
 /* -- the table --------------------------------------------------------------------------------- */
 
+/* Intervals of 95 % that may miss in so many sessions: the least number that a right harness exceeds
+ * in less than 1 % of runs, by the binomial distribution, but not above one in ten: 4 of 40. */
+static int misses_allowed(int sessions)
+{
+    const int most = sessions > 40 ? sessions / 10 : 4;
+    double chance = pow(0.95, sessions), sum = chance;
+    int misses = 0;
+
+    while (misses < most && sum < 0.99) {
+        chance *= (double)(sessions - misses) / (misses + 1) * 0.05 / 0.95;
+        sum += chance;
+        misses++;
+    }
+    return misses;
+}
+
 /* Does the cell keep its rule? */
 static bool is_kept(const cell *row, const tally *sum)
 {
-    const int tenth = sum->sessions / 10;
+    const int allowed = misses_allowed(sum->sessions);
 
-    if (sum->invalid > tenth)
+    if (sum->invalid > sum->sessions / 10)
         return false;
     switch (row->part) {
     case NULL_TEST:
-        return sum->excludes_zero <= (tenth > 1 ? tenth : 1) && sum->moved == 0;
+        return sum->excludes_zero <= allowed && sum->moved == 0;
     case SENSITIVITY:
-        return sum->covers >= sum->sessions - (tenth > 1 ? tenth : 1) &&
-               (row->extra < 200 || sum->regressed >= sum->sessions - (tenth > 1 ? tenth : 1));
+        return sum->covers >= sum->sessions - allowed &&
+               (row->extra < 200 || sum->regressed >= sum->sessions - allowed);
     case SEPARATE:
         return sum->excludes_zero * 10 >= sum->sessions * 3;
     case ZEROS:

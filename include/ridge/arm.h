@@ -21,6 +21,7 @@
 
 #include "ridge/device.h"
 #include "ridge/family.h"
+#include "ridge/image.h"
 #include "ridge/status.h"
 
 #ifdef __cplusplus
@@ -44,10 +45,21 @@ typedef struct ridge_arm_name {
 /* RIDGE_ERR_INVALID_ARGUMENT says which forms there are. build:ID is for the caller to resolve. */
 ridge_status ridge_arm_name_parse(const char *text, ridge_arm_name *out, ridge_error *err);
 
+/* A Python callable, opened by who has an interpreter. *kernel lives until close(); base is the base
+ * case, given as ridge_case_init() makes it. */
+typedef struct ridge_arm_python {
+    ridge_status (*open)(void *context, int arm, const char *module, const char *function,
+                         ridge_case *base, const ridge_kernel **kernel, ridge_error *err);
+    void (*close)(void *context, int arm);
+    void *context;
+} ridge_arm_python;
+
 typedef struct ridge_arm_options {
     const ridge_family *const *families; /* ends with NULL: ridge_kernels_families() and others */
     const char *call;                    /* a signature for RIDGE_ARM_CALL; NULL */
-    const char *family; /* whose reference and cases an arm without its own takes */
+    const char *family;             /* whose reference and cases an arm without its own takes */
+    const ridge_arm_python *python; /* NULL: python:MODULE:FUNCTION is refused */
+    int python_arm;                 /* handed to its open() */
 } ridge_arm_options;
 
 typedef struct ridge_arm ridge_arm;
@@ -60,9 +72,13 @@ ridge_status ridge_arm_open(ridge_device *device, const char *text,
 void ridge_arm_free(ridge_arm *arm);
 const ridge_kernel *ridge_arm_kernel(const ridge_arm *arm);
 const char *ridge_arm_text(const ridge_arm *arm); /* as given */
-/* Hash of the machine code of the kernels it launches: 32 hexadecimal digits; of a plug-in with
- * device code all its cubins, without any its text sections; "" when not known. */
-const char *ridge_arm_code_hash(const ridge_arm *arm);
+/* The machine code of the kernels that it launches. Of a manifest that of its entry, wherever the
+ * same code is found (ridge/image.h). Of a library which code a kernel runs is not known, so its
+ * hash is made of all kernels in it (without any, of the sections that are executed) and its name. Of
+ * a family's GPU variant that of the variant's kernels, of every target and type, in this build of
+ * ridge. Other families' variants are not known (""), since their code is ridge's own. */
+const ridge_code *ridge_arm_code(const ridge_arm *arm);
+const char *ridge_arm_code_hash(const ridge_arm *arm); /* its hash */
 /* What is to be archived: the bytes of the cubin, PTX or library; borrowed. */
 void ridge_arm_image(const ridge_arm *arm, const void **bytes, size_t *size_bytes,
                      const char **kind);

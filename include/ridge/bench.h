@@ -19,6 +19,7 @@
 #include "ridge/device.h"
 #include "ridge/family.h"
 #include "ridge/status.h"
+#include "ridge/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -190,6 +191,11 @@ typedef struct ridge_arm_summary {
     double roof_frac, nominal_frac; /* of the binding measured and nominal roof; NAN */
     double bound_ns;                /* least time by measured roofs, else nominal */
     bool is_launch_bound;
+    /* The larger of what bytes and operations take at measured roofs, nominal where one was not
+     * measured; LAUNCH when is_launch_bound; NOTHING: neither is known. Bytes count where the case
+     * is cold: what comes from the L2 has no roof here. */
+    ridge_bound_by bound_by;
+    ridge_peak peak; /* the unit of its operations */
 } ridge_arm_summary;
 
 /* Plain data. */
@@ -245,7 +251,14 @@ typedef struct ridge_measurement {
     char path[240];
 } ridge_measurement;
 
-/* Seconds that a run will take at most, before it is started. */
+/* Sets of less than this many L2 together leave inputs there. */
+#define RIDGE_COLD_L2 2.5
+/* "hot", "cold", "in L2, not cold", "partly in L2, not cold": what a rotation comes to. */
+const char *ridge_bench_cache_text(ridge_cache cache, double rotation_l2);
+const char *ridge_bench_bound_text(ridge_bound_by by); /* "memory"; "n/a" */
+
+/* Seconds that a run takes as a rule, before it is started: kernels below 1 ms, a quiet machine. A case
+ * may take its budget, and what check, floors and roofs take. */
 double ridge_bench_estimate_s(const ridge_bench_options *options, bool is_comparison);
 
 /* A verdict, INVALID too, is RIDGE_OK. sink may be NULL. */
@@ -257,6 +270,21 @@ ridge_status ridge_bench_measure(ridge_device *device, const ridge_bench_arm *ar
                                  const ridge_case *at, const ridge_bench_options *options,
                                  const ridge_bench_sink *sink, ridge_measurement *out,
                                  ridge_error *err);
+
+/* -- results for programs ---------------------------------------------------------------------- */
+
+/* Objects whose keys are the names of the C fields, with base units; what is not known is null.
+ * The arms of a comparison are "a" and "b", its paths "a_path" and "b_path"; an interval has its
+ * "ratio" too, and is null without a centre. */
+const char *ridge_mode_name(ridge_mode mode); /* "event" */
+void ridge_interval_write_json(ridge_json *json, const char *key, const ridge_interval *interval);
+void ridge_arm_summary_write_json(ridge_json *json, const char *key, const ridge_arm_summary *arm);
+void ridge_comparison_write_json(ridge_json *json, const char *key,
+                                 const ridge_comparison *comparison);
+void ridge_measurement_write_json(ridge_json *json, const char *key,
+                                  const ridge_measurement *measurement);
+
+/* -- the machine ------------------------------------------------------------------------------- */
 
 /* Floors and roofs of a device, by the probes: copy and read bandwidth, FMA and tensor rates. */
 ridge_status ridge_bench_floors(ridge_device *device, ridge_floors *out, ridge_error *err);

@@ -21,6 +21,7 @@
 #include "ridge/device.h"
 #include "ridge/family.h"
 #include "ridge/status.h"
+#include "ridge/table.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -133,6 +134,9 @@ typedef struct ridge_mismatch {
 /* RIDGE_ERR_OUT_OF_MEMORY, RIDGE_ERR_INVALID_ARGUMENT; *out describes the result otherwise. */
 ridge_status ridge_compare_arrays(const ridge_comparand *pair, ridge_mismatch *out,
                                   ridge_error *err);
+const char *ridge_match_name(ridge_match match); /* "wrong" */
+/* An object whose keys are the names of the C fields; what is not known is null. */
+void ridge_mismatch_write_json(ridge_json *json, const char *key, const ridge_mismatch *mismatch);
 
 /* -- a kernel on a case ------------------------------------------------------------------------ */
 
@@ -193,15 +197,26 @@ typedef struct ridge_check_result {
     double duration_s;
 } ridge_check_result;
 
+/* What one case teaches about others of the same kernel; zeroed before the first, no more to do.
+ * Integers that give fractions (a norm, a softmax) do so in other cases too: those tests are skipped
+ * as not applying without asking the reference again. */
+typedef struct ridge_check_memory {
+    /* By type, test, plan of the test, and whether sums have more than one term. */
+    bool gives_fractions[RIDGE_DTYPE_COUNT][RIDGE_TEST_PRECISION + 1][3][2];
+} ridge_check_memory;
+
 /* tests: bits 1 << ridge_test; 0: all, but FENCE, whose fault ends the process, is skipped unless
  * its bit is set. without: guards switched off, for tests of the harness. */
 typedef struct ridge_check_options {
     uint64_t tests, without;
-    int repeats;             /* 0: 20 */
-    uint64_t memory_bytes;   /* most device memory to take; 0: three quarters of what is free */
-    int64_t verify_elements; /* larger outputs are verified on sampled rows; 0: 2^24 */
-    const int64_t *tile;     /* of the kernel, RIDGE_BUFFER_DIMS entries; NULL: unknown */
-    bool must_take;          /* a refusal is a failure: the plain case */
+    int repeats;           /* 0: 20 */
+    uint64_t memory_bytes; /* most device memory to take; 0: three quarters of what is free */
+    /* Larger outputs are verified on sampled rows; without an axis of rows the case's own values
+     * alone are, up to 2^24 elements; 0: 2^24. */
+    int64_t verify_elements;
+    const int64_t *tile;        /* of the kernel, RIDGE_BUFFER_DIMS entries; NULL: unknown */
+    bool must_take;             /* a refusal is a failure: the plain case */
+    ridge_check_memory *memory; /* of the kernel, borrowed; NULL: each case is the first */
 } ridge_check_options;
 
 /* A wrong result is RIDGE_OK with an outcome; a status other than that means that the check itself

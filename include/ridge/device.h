@@ -225,11 +225,19 @@ ridge_status ridge_capture_end(ridge_stream *stream, ridge_graph **out, ridge_er
 /* Borrows an instantiated CUgraphExec that somebody else made (PyTorch). */
 ridge_status ridge_graph_of_native(ridge_device *device, void *graph_exec, ridge_graph **out,
                                    ridge_error *err);
+/* The same with the CUgraph that it is an instance of, borrowed too: its nodes are listed, and a
+ * launch on a stream that captures makes it a part of what is captured, which an instance alone
+ * cannot be. graph_exec NULL: an own instance is made. */
+ridge_status ridge_graph_of_natives(ridge_device *device, void *graph, void *graph_exec,
+                                    ridge_graph **out, ridge_error *err);
 void ridge_graph_free(ridge_graph *graph);
 size_t ridge_graph_node_count(const ridge_graph *graph);
 /* false behind the last. */
 bool ridge_graph_node_at(const ridge_graph *graph, size_t index, ridge_graph_node *out);
 ridge_status ridge_graph_launch(ridge_graph *graph, ridge_stream *stream, ridge_error *err);
+/* On a stream as a kernel's launch() is given it. */
+ridge_status ridge_graph_launch_native(ridge_graph *graph, struct CUstream_st *native,
+                                       ridge_error *err);
 
 /* -- kernels of the harness -------------------------------------------------------------------- */
 
@@ -287,7 +295,8 @@ double ridge_device_clock_read(ridge_device *device, ridge_stream *stream);
  *
  * Axes: bytes, iterations, blocks, extra and variant. extra is how much of the work is done once
  * more, in hundredths of a percent (150: 1.5 %): answer and work model stay the same, only the
- * time changes. variant 0 or 1 is the same code compiled twice, on the CPU run twice. */
+ * time changes; a copy on the GPU in whole tiles of 16 KiB, spread evenly. variant 0 or 1 is the
+ * same code compiled twice, on the CPU run twice. */
 const ridge_family *ridge_probe_family(void);
 
 #ifdef __cplusplus

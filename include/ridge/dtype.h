@@ -43,6 +43,8 @@ bool ridge_dtype_find(const char *name, ridge_dtype *out);
 /* Element index of an array. The array need not be aligned. A NaN is a NAN; e4m3 is the variant
  * without infinities (OCP FP8, "fn"). */
 double ridge_dtype_load(ridge_dtype dtype, const void *base, int64_t index);
+/* Elements 0 ... count - 1, as ridge_dtype_load() has them, in a fraction of its time. */
+void ridge_dtype_load_all(ridge_dtype dtype, const void *base, int64_t count, double *out);
 /* Rounds to nearest, ties to even. Beyond the greatest finite value: infinity where the format has
  * one, else the NaN of e4m3; integers saturate and NAN becomes 0. */
 void ridge_dtype_store(ridge_dtype dtype, void *base, int64_t index, double value);

@@ -127,6 +127,29 @@ void ridge_image_entry_unload(ridge_image *image, size_t index);
 bool ridge_host_code(const void *data, size_t size_bytes, size_t index, const uint8_t **code,
                      size_t *code_bytes);
 
+/* -- which code it is -------------------------------------------------------------------------- */
+
+/* What a build is known by. Numbers are of the kernel when it is one, else -1. */
+typedef struct ridge_code {
+    /* 32 hexadecimal digits: of the instructions of the kernel, those of the device functions beside
+     * it and the constants, and of nothing that differs between two builds of one source (paths,
+     * lines, times, packing, the order of modules). Of PTX, which is taken where there is no machine
+     * code, without comments and debug sections. "": no code. */
+    char hash[33];
+    char arch
+        [40]; /* "sm_90"; "sm_80 sm_90"; "compute_90" of PTX; "cpu" of a library without kernels */
+    int registers_per_thread, local_bytes, static_shared_bytes;
+    int64_t code_bytes;
+} ridge_code;
+
+/* The code of an entry of a cubin, fat binary, PTX or host file, the same wherever it is found: in
+ * an .ncu-rep, a file, a library. entry: NULL for all kernels, "rms_norm_*" for those that begin so.
+ * Of a host file without kernels the sections that are executed. RIDGE_ERR_FORMAT,
+ * RIDGE_ERR_OUT_OF_MEMORY; bytes that are no code are no error. */
+ridge_status ridge_code_of(const void *bytes, size_t size_bytes, const char *entry, ridge_code *out,
+                           ridge_error *err);
+extern const ridge_code ridge_code_unknown; /* "", -1 */
+
 /* -- which GPU runs what ----------------------------------------------------------------------- */
 
 typedef enum ridge_run {

@@ -36,8 +36,9 @@ typedef struct ridge_session_request {
                                       the matrix */
     size_t case_count;
     const char *const
-        *confirm_of; /* NULL, or for each case text the record_id of the comparison that
+        *confirm_of;   /* NULL, or for each case text the record_id of the comparison that
                                       this one repeats with another seed */
+    size_t first_case; /* those before it are left out */
     bool full_matrix;
     bool shrink;
     uint64_t seed;
@@ -62,7 +63,7 @@ typedef struct ridge_session_build {
     int arm;
     char kernel[128];   /* as named */
     char code_hash[48]; /* "opaque:" and the hash of the file where the code's is not known */
-    char arch[16];      /* "sm_90"; "cpu" */
+    ridge_code code;    /* its hash "" where the code is not known */
     char image_kind[16];
     const void *image; /* NULL: not asked for */
     size_t image_bytes;
@@ -91,11 +92,22 @@ typedef struct ridge_session_sink {
     void *context;
 } ridge_session_sink;
 
-/* Returns when the child has ended. A child that crashed: RIDGE_ERR_CUDA with the signal, the arm and
+enum { RIDGE_SESSION_CRASHES = 3 };
+
+/* Returns when the child has ended. A check whose child crashes, hangs or spoils its GPU context in a
+ * case has that case fail with what happened, and goes on in a fresh child, up to
+ * RIDGE_SESSION_CRASHES times. Else a child that crashed: RIDGE_ERR_CUDA with the signal, the arm and
  * what was being done; that hung: the same with the time; results so far have been delivered. The
  * child's temporary files (its $TMPDIR is its own) are gone by then. */
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
                                ridge_error *err);
+
+/* An arm that is a Python callable makes the child an interpreter ($RIDGE_PYTHON, else python3) that
+ * runs the module ridge.worker with a folder of the session as its argument. It calls this, which
+ * does what the child would have done and returns when all is sent: failures of the job too, so a
+ * status is about the session itself. Not for anybody else. */
+ridge_status ridge_session_serve(const char *folder, const ridge_family *const *families,
+                                 const ridge_arm_python *python, ridge_error *err);
 
 /* -- saved times --------------------------------------------------------------------------------- */
 

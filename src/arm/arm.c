@@ -230,12 +230,34 @@ static ridge_status open_family(ridge_arm *arm, const ridge_arm_options *options
     return arm_borrow_family(arm, family, err);
 }
 
+static void close_python(void *maker)
+{
+    const ridge_arm_options *const options = maker;
+
+    options->python->close(options->python->context, options->python_arm);
+}
+
 static ridge_status open_python(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err)
 {
-    (void)options;
-    return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
-                      "python:%.120s:%.80s is opened by the Python package: import ridge",
-                      arm->name.path, arm->name.item);
+    ridge_arm_options *kept;
+    ridge_status status;
+
+    if (options == NULL || options->python == NULL)
+        return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
+                          "python:%.120s:%.80s is opened by the Python package: import ridge",
+                          arm->name.path, arm->name.item);
+    kept = ridge_alloc(&arm->arena, sizeof(*kept));
+    if (kept == NULL)
+        return arm_out_of_memory(err);
+    *kept = *options;
+    status = options->python->open(options->python->context, options->python_arm, arm->name.path,
+                                   arm->name.item, &arm->base, &arm->kernel, err);
+    if (status != RIDGE_OK)
+        return status;
+    arm->maker = kept;
+    arm->maker_release = close_python;
+    arm->dtype = arm->base.dtype;
+    return RIDGE_OK;
 }
 
 /* -- arms -------------------------------------------------------------------------------------- */
@@ -279,6 +301,7 @@ ridge_status ridge_arm_open(ridge_device *device, const char *text,
     ridge_arena_init(&arm->arena);
     arm->device = device;
     arm->image_kind = "";
+    arm->code = ridge_code_unknown;
     ridge_case_init(&arm->base);
     arm->dtype = arm->base.dtype;
     arm->dtypes = &arm->dtype;
@@ -325,7 +348,12 @@ const char *ridge_arm_text(const ridge_arm *arm)
 
 const char *ridge_arm_code_hash(const ridge_arm *arm)
 {
-    return arm->code_hash;
+    return arm->code.hash;
+}
+
+const ridge_code *ridge_arm_code(const ridge_arm *arm)
+{
+    return &arm->code;
 }
 
 void ridge_arm_image(const ridge_arm *arm, const void **bytes, size_t *size_bytes,

@@ -251,12 +251,6 @@ ridge_status arm_parameters_compare(const arm_manifest *manifest,
                                     const ridge_kernel_parameter *found, size_t found_count,
                                     const char *name, ridge_error *err);
 
-/* -- machine code (code_hash.c) ---------------------------------------------------------------- */
-
-/* entry: NULL for all kernels. "" when there is no code. */
-ridge_status arm_code_hash(const void *bytes, size_t size_bytes, const char *entry,
-                           char out[RIDGE_HASH_TEXT], ridge_error *err);
-
 /* -- opened arms ------------------------------------------------------------------------------- */
 
 struct ridge_arm {
@@ -265,7 +259,7 @@ struct ridge_arm {
     ridge_arm_name name;
     const char *text;
     const ridge_kernel *kernel;
-    char code_hash[RIDGE_HASH_TEXT];
+    ridge_code code;
     void *image; /* new; NULL: none */
     size_t image_bytes;
     const char *image_kind; /* "cubin", "ptx", "fatbin", "library"; "" */
@@ -307,6 +301,8 @@ const char *arm_path_beside(ridge_arena *arena, const char *file, const char *pa
  * copy and removes it: what runs is what is archived. */
 ridge_status arm_library_open(ridge_arm *arm, ridge_error *err);
 void arm_library_close(void *library);
+/* Which code of a library a kernel runs is not known: its hash is that of all and of its name. */
+void arm_library_name_code(ridge_arm *arm, const char *name);
 
 /* -- call signatures (call_signature.c, call.c) ------------------------------------------------ */
 

@@ -272,6 +272,7 @@ ridge_status arm_open_call(ridge_arm *arm, const ridge_arm_options *options, rid
                                   .launch = launch,
                                   .finish = finish,
                                   .context = made};
+    arm_library_name_code(arm, made->call.function);
     arm->kernel = &made->kernel;
     arm->signature = &made->call.signature;
     arm->dtype = made->call.signature.dtype;

@@ -248,7 +248,7 @@ static ridge_status read_image(ridge_arm *arm, const maker *made, ridge_error *e
                           "image %.200s is a file of the host, expected a cubin, fat binary or PTX "
                           "(cuobjdump -xelf all takes them out)",
                           image);
-    return arm_code_hash(arm->image, arm->image_bytes, made->manifest.entry, arm->code_hash, err);
+    return ridge_code_of(arm->image, arm->image_bytes, made->manifest.entry, &arm->code, err);
 }
 
 static ridge_status open_reference(ridge_arm *arm, const maker *made,

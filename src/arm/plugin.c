@@ -90,7 +90,7 @@ ridge_status arm_library_open(ridge_arm *arm, ridge_error *err)
     arm->image_kind = "library";
     status = arm_read_file(path, &arm->image, &arm->image_bytes, err);
     if (status == RIDGE_OK)
-        status = arm_code_hash(arm->image, arm->image_bytes, NULL, arm->code_hash, err);
+        status = ridge_code_of(arm->image, arm->image_bytes, NULL, &arm->code, err);
     if (status != RIDGE_OK)
         return status;
     status = load_copy(arm, set != NULL && set[0] != '\0' ? set : "/tmp", err);
@@ -103,6 +103,16 @@ ridge_status arm_library_open(ridge_arm *arm, ridge_error *err)
             status = RIDGE_OK;
     }
     return status;
+}
+
+void arm_library_name_code(ridge_arm *arm, const char *name)
+{
+    char joined[RIDGE_HASH_TEXT + 160];
+
+    if (arm->code.hash[0] == '\0')
+        return;
+    snprintf(joined, sizeof(joined), "%s:%.150s", arm->code.hash, name);
+    ridge_hash_text(joined, strlen(joined), arm->code.hash);
 }
 
 void arm_library_close(void *library)
@@ -173,6 +183,7 @@ static ridge_status find_kernel(ridge_arm *arm, ridge_plugin_function entry, rid
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "%zu kernels, expected LIBRARY:NAME with one of %s", count, names);
     arm->kernel = found;
+    arm_library_name_code(arm, found->name);
     return RIDGE_OK;
 }
 

@@ -134,6 +134,74 @@ double ridge_dtype_load(ridge_dtype dtype, const void *base, int64_t index)
     return decode(dtype, ridge_dtype_bits(dtype, base, index));
 }
 
+/* One loop for each type, in which nothing is left of the questions about it. */
+#define LOAD_ALL(name, size_type)                                                                  \
+    static void load_all_##name(const unsigned char *base, int64_t count, double *out)             \
+    {                                                                                              \
+        for (int64_t i = 0; i < count; i++) {                                                      \
+            size_type bits;                                                                        \
+                                                                                                   \
+            memcpy(&bits, base + i * (int64_t)sizeof(bits), sizeof(bits));                         \
+            out[i] = dtype_decode(RIDGE_DTYPE_##name, bits);                                       \
+        }                                                                                          \
+    }
+LOAD_ALL(F64, uint64_t)
+LOAD_ALL(F16, uint16_t)
+LOAD_ALL(I64, uint64_t)
+LOAD_ALL(I32, uint32_t)
+LOAD_ALL(U32, uint32_t)
+LOAD_ALL(I16, uint16_t)
+LOAD_ALL(I8, uint8_t)
+LOAD_ALL(U8, uint8_t)
+LOAD_ALL(E4M3, uint8_t)
+LOAD_ALL(E5M2, uint8_t)
+#undef LOAD_ALL
+
+/* The machine's own type, and the upper half of it; a NaN loses its payload all the same. */
+static double load_float(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof(value));
+    return value == value ? (double)value : dtype_decode(RIDGE_DTYPE_F32, bits);
+}
+
+static void load_all_F32(const unsigned char *base, int64_t count, double *out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits;
+
+        memcpy(&bits, base + i * (int64_t)sizeof(bits), sizeof(bits));
+        out[i] = load_float(bits);
+    }
+}
+
+static void load_all_BF16(const unsigned char *base, int64_t count, double *out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        uint16_t bits;
+
+        memcpy(&bits, base + i * (int64_t)sizeof(bits), sizeof(bits));
+        out[i] = load_float((uint32_t)bits << 16);
+    }
+}
+
+void ridge_dtype_load_all(ridge_dtype dtype, const void *base, int64_t count, double *out)
+{
+    switch (dtype) {
+#define DTYPE_LOAD_ALL(name, text, bytes, bits)                                                    \
+    case RIDGE_DTYPE_##name:                                                                       \
+        load_all_##name(base, count, out);                                                         \
+        break;
+        RIDGE_DTYPE_LIST(DTYPE_LOAD_ALL)
+#undef DTYPE_LOAD_ALL
+    default:
+        for (int64_t i = 0; i < count; i++)
+            out[i] = (double)NAN;
+        break;
+    }
+}
+
 void ridge_dtype_store(ridge_dtype dtype, void *base, int64_t index, double value)
 {
     const int size = dtype_size(dtype);

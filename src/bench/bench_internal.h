@@ -289,12 +289,18 @@ ridge_status bench_sustained(bench_run *run, ridge_interval *out, ridge_error *e
 ridge_status bench_floors(bench_run *run, ridge_error *err);
 
 /* summary.c */
+/* False when the sets fit the cache, where launches find their data. */
+bool bench_is_cold(const bench_run *run);
 /* Less than three times what an empty kernel takes in the run's mode. */
 bool bench_is_launch_bound(const bench_run *run, double time_ns);
 /* The time that decides. */
 double bench_arm_time_ns(const bench_run *run, int arm);
 /* Least time by roofs: bytes where the case is cold, operations; NAN unknown. */
 double bench_bound_ns(const bench_run *run, int arm);
+/* The shares and what binds, of *out, where is_launch_bound is set. */
+void bench_bounds_of(const ridge_kernel_work *work, const ridge_roofs *nominal,
+                     const ridge_roofs *measured, bool is_cold_case, double time_ns,
+                     ridge_arm_summary *out);
 void bench_arm_sum_up(const bench_run *run, int arm, ridge_arm_summary *out);
 
 #endif

@@ -239,7 +239,7 @@ static void choose_slots(bench_run *run, bool can_capture)
     const double most_ns = run->arm_count > 1 ? fmax(run->arms[0].time_ns, run->arms[1].time_ns)
                                               : run->arms[0].time_ns;
     const double queued_ns = fmax(queued_time_ns(run, least_ns), 500);
-    double most = floor(SLOT_MOST_NS / most_ns);
+    double most = floor(SLOT_MOST_NS / most_ns), wanted;
 
     run->mode = run->options.mode;
     if (run->mode == RIDGE_MODE_AUTO)
@@ -259,8 +259,11 @@ static void choose_slots(bench_run *run, bool can_capture)
                                          floor(most / run->graph_launches)));
         return;
     }
-    run->launches =
-        round_up(fmin(fmax(SLOT_LAUNCHES, ceil(SLOT_NS / least_ns)), most), run->rotation, most);
+    wanted = fmin(fmax(SLOT_LAUNCHES, ceil(SLOT_NS / least_ns)), most);
+    /* Sets that are in the cache all together are so after part of a round as well. */
+    if (!bench_is_cold(run))
+        most = fmin(most, 4 * wanted);
+    run->launches = round_up(wanted, run->rotation, most);
     if (run->mode == RIDGE_MODE_BATCH && run->launches > BENCH_BATCHES)
         run->launches -= run->launches % BENCH_BATCHES;
 }
@@ -287,7 +290,7 @@ static ridge_status warm_up(bench_run *run, ridge_error *err)
 {
     const double begin_s = bench_now_s(), share_s = run->options.budget_s / 4;
     double least_s = fmin(run->is_gpu ? 0.3 : 0.05, share_s);
-    const double most_s = fmin(run->is_gpu ? 5 : 0.2, share_s);
+    const double most_s = fmin(run->is_gpu ? 5 : 0.1, share_s);
     double recent[BENCH_ARMS][TREND_SLOTS] = {{0}};
     ridge_status status = RIDGE_OK;
     int rounds, arm;
@@ -337,11 +340,12 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
     status = bench_floors(run, err);
     if (status == RIDGE_OK && run->options.roofs != NULL) {
         run->roofs = *run->options.roofs;
-        run->has_roofs = run->roofs_bind = true;
+        run->has_roofs = true;
+        run->roofs_bind = run->is_gpu || !run->roofs.is_measured; /* of a CPU: one thread's */
     } else if (status == RIDGE_OK && run->options.measure_roofs) {
         status = ridge_bench_roofs(run->device, &run->roofs, err);
         run->has_roofs = status == RIDGE_OK;
-        run->roofs_bind = run->has_roofs && run->is_gpu; /* of a CPU: one thread's */
+        run->roofs_bind = run->has_roofs && run->is_gpu;
         if (run->has_roofs && run->sink->roofs != NULL)
             run->sink->roofs(run->sink->context, &run->roofs);
     }
@@ -372,11 +376,11 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
 /* -- placements -------------------------------------------------------------------------------- */
 
 /* ABBA or BAAB on the same sets in the same order; its value. One arm: two slots. */
-static ridge_status run_block(bench_run *run, int block, double *value, ridge_error *err)
+static ridge_status run_block(bench_run *run, int block, unsigned order, double *value,
+                              ridge_error *err)
 {
     static const int orders[2][4] = {{0, 1, 1, 0}, {1, 0, 0, 1}};
     const int slots = run->arm_count > 1 ? 4 : 2;
-    const unsigned order = bench_chance_below(&run->chance, 2);
     const int start = (int)bench_chance_below(&run->chance, (unsigned)run->rotation);
     double sum[BENCH_ARMS] = {0}, logs[BENCH_ARMS] = {0};
     ridge_status status = RIDGE_OK;
@@ -421,6 +425,7 @@ static ridge_status run_placement(bench_run *run, ridge_error *err)
 {
     double values[BENCH_BLOCKS], value;
     ridge_status status = RIDGE_OK;
+    unsigned order = 0;
     int blocks;
 
     /* The unsafe trap keeps each arm's own buffers for the whole run, as most harnesses do. */
@@ -432,7 +437,12 @@ static ridge_status run_placement(bench_run *run, ridge_error *err)
             status = touch(run, err);
     }
     for (blocks = 0; blocks < run->options.blocks && status == RIDGE_OK; blocks++) {
-        status = run_block(run, blocks, &values[blocks], err);
+        /* Drawn by pairs: what only the first slot of a block has is in both orders. */
+        order = blocks % 2 == 0 ? bench_chance_below(&run->chance, 2) : 1 - order;
+        if (blocks > 0 && bench_guarded(run, RIDGE_GUARD_SHARE_BUFFERS))
+            status = bench_graphs_capture(run, err);
+        if (status == RIDGE_OK)
+            status = run_block(run, blocks, order, &values[blocks], err);
         if (status != RIDGE_OK || isnan(values[blocks]))
             break;
         if (bench_should_stop(run) || run->is_invalid) {

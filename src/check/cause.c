@@ -3,7 +3,8 @@
  * The most likely cause: a table of rules, the first that holds is it. What values are comes before
  * where they are when it explains nearly all of them, since it is the stronger evidence; a partial
  * tile comes before both but poison and NaN, because what a missing predicate leaves in the last
- * rows can be anything. */
+ * rows can be anything. Values from elsewhere in the array come last of these: a lane, a vector or a
+ * tile that holds its neighbour's is first of all that lane, vector or tile. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -108,40 +109,97 @@ static bool are_whole_rows(const check_facts *facts)
            (double)facts->rows_full >= NEARLY_ALL * (double)facts->rows_touched;
 }
 
-/* An input with an integer for each row: its values tell failing rows from others. *low, *high: of
- * the failing ones. */
-static bool lengths_tell(const check_facts *facts, size_t number, double *low, double *high)
+/* What the integers of an input, one a row, have in common in failing rows and not in others: their
+ * range, or a residue. */
+typedef struct length_fact {
+    double low, high;
+    int modulus, residue; /* modulus 0: the range tells */
+} length_fact;
+
+static double length_at(const double *lengths, int64_t row, bool is_offsets)
+{
+    return is_offsets ? lengths[row + 1] - lengths[row] : lengths[row];
+}
+
+/* Tiles end at multiples of a power of two. A length of 0 and the greatest one (a whole row) may
+ * pass for want of a boundary. */
+static bool residue_tells(const check_axis *axis, const double *lengths, bool is_offsets,
+                          double greatest, length_fact *out)
+{
+    for (int modulus = 128; modulus >= 4; modulus /= 2) {
+        int64_t failing = 0, passing = 0;
+        int residue = -1;
+
+        for (int64_t k = 0; k < axis->extent && residue != -2; k++) {
+            const double length = length_at(lengths, k, is_offsets);
+            const int found = (int)fmod(length, modulus);
+
+            if (axis->count[k] == 0)
+                continue;
+            failing++;
+            residue = residue == -1 || residue == found ? found : -2;
+        }
+        for (int64_t k = 0; k < axis->extent && residue >= 0; k++) {
+            const double length = length_at(lengths, k, is_offsets);
+
+            if (axis->count[k] != 0)
+                continue;
+            passing++;
+            if (length > 0 && length < greatest && (int)fmod(length, modulus) == residue)
+                residue = -2;
+        }
+        if (residue >= 0 && failing >= 4 && passing >= 4) {
+            *out = (length_fact){.modulus = modulus, .residue = residue};
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool range_tells(const check_axis *axis, const double *lengths, bool is_offsets,
+                        length_fact *out)
+{
+    int64_t failing = 0, passing = 0, inside = 0;
+
+    *out = (length_fact){.low = INFINITY, .high = -INFINITY};
+    for (int64_t k = 0; k < axis->extent; k++)
+        if (axis->count[k] != 0) {
+            out->low = fmin(out->low, length_at(lengths, k, is_offsets));
+            out->high = fmax(out->high, length_at(lengths, k, is_offsets));
+            failing++;
+        }
+    for (int64_t k = 0; k < axis->extent; k++) {
+        const double length = length_at(lengths, k, is_offsets);
+
+        passing += axis->count[k] == 0;
+        inside += axis->count[k] == 0 && length >= out->low && length <= out->high;
+    }
+    return failing >= 2 && passing >= 2 && inside == 0;
+}
+
+static bool lengths_tell(const check_facts *facts, size_t number, length_fact *out)
 {
     const ridge_comparand *const pair = facts->pair;
     const int64_t count = pair->input_counts[number];
+    const double *const lengths = pair->inputs[number];
 
     for (int i = 0; i < pair->ndim; i++) {
         const check_axis *const axis = &facts->axes[i];
         const bool is_offsets = count == axis->extent + 1;
-        int64_t failing = 0, passing = 0, inside = 0;
+        double greatest = 0;
+        bool are_lengths = true;
 
-        if (axis->extent < 4 || axis->bucket > 1 || pair->inputs[number] == NULL ||
+        if (axis->extent < 4 || axis->bucket > 1 || lengths == NULL ||
             (count != axis->extent && !is_offsets))
             continue;
-        *low = INFINITY;
-        *high = -INFINITY;
-        for (int round = 0; round < 2; round++)
-            for (int64_t k = 0; k < axis->extent; k++) {
-                const double *const at = pair->inputs[number] + k;
-                const double length = is_offsets ? at[1] - at[0] : at[0];
+        for (int64_t k = 0; k < axis->extent && are_lengths; k++) {
+            const double length = length_at(lengths, k, is_offsets);
 
-                if (length != rint(length))
-                    return false;
-                if (round == 1) {
-                    passing += axis->count[k] == 0;
-                    inside += axis->count[k] == 0 && length >= *low && length <= *high;
-                } else if (axis->count[k] != 0) {
-                    *low = fmin(*low, length);
-                    *high = fmax(*high, length);
-                    failing++;
-                }
-            }
-        if (failing >= 2 && passing >= 2 && inside == 0)
+            are_lengths = length == rint(length) && length >= 0;
+            greatest = fmax(greatest, length);
+        }
+        if (are_lengths && (range_tells(axis, lengths, is_offsets, out) ||
+                            residue_tells(axis, lengths, is_offsets, greatest, out)))
             return true;
     }
     return false;
@@ -190,19 +248,21 @@ static bool not_written(const check_facts *facts, char *text, size_t size)
 
 static bool rows_of_length(const check_facts *facts, char *text, size_t size)
 {
-    double low, high;
+    static const char because[] = "a boundary of the lengths, or the mask";
+    length_fact fact;
 
-    for (size_t i = 0; i < facts->pair->input_count; i++)
-        if (lengths_tell(facts, i, &low, &high)) {
-            if (low == high)
-                snprintf(text, size,
-                         "only rows of length %.0f: a boundary of the lengths, or the mask", low);
-            else
-                snprintf(text, size,
-                         "only rows of length %.0f-%.0f: a boundary of the lengths, or the mask",
-                         low, high);
-            return true;
-        }
+    for (size_t i = 0; i < facts->pair->input_count; i++) {
+        if (!lengths_tell(facts, i, &fact))
+            continue;
+        if (fact.modulus > 0)
+            snprintf(text, size, "only rows whose length mod %d is %d: %s", fact.modulus,
+                     fact.residue, because);
+        else if (fact.low == fact.high)
+            snprintf(text, size, "only rows of length %.0f: %s", fact.low, because);
+        else
+            snprintf(text, size, "only rows of length %.0f-%.0f: %s", fact.low, fact.high, because);
+        return true;
+    }
     return false;
 }
 
@@ -346,18 +406,32 @@ static bool every_stage(const check_facts *facts, char *text, size_t size)
     return true;
 }
 
+/* Rows of a contiguous array that do not begin at a multiple of 16 bytes, and no others. */
+static bool are_misaligned_rows(const check_facts *facts)
+{
+    const ridge_mismatch_period *const period = &facts->out->period;
+    const int64_t vector = 16 / (int64_t)ridge_dtype_bytes(facts->pair->dtype);
+    int64_t aligned = 1; /* every so many rows */
+
+    if (facts->pair->ndim < 2 || period->axis != facts->pair->ndim - 2)
+        return false;
+    while (aligned * facts->pair->shape[facts->pair->ndim - 1] % vector != 0)
+        aligned++;
+    return aligned > 1 && period->modulus == aligned && period->residue_first == 1 &&
+           period->residue_last == aligned - 1;
+}
+
 static bool vector(const check_facts *facts, char *text, size_t size)
 {
     const ridge_mismatch_period *const period = &facts->out->period;
+    const bool are_rows = are_misaligned_rows(facts);
     char where[64];
 
-    if (period->axis != facts->pair->ndim - 1 || period->axis < 0 ||
-        period->modulus * (int64_t)ridge_dtype_bytes(facts->pair->dtype) != 16)
+    if (!are_rows && (period->axis != facts->pair->ndim - 1 || period->axis < 0 ||
+                      period->modulus * (int64_t)ridge_dtype_bytes(facts->pair->dtype) != 16))
         return false;
-    snprintf(text, size,
-             "%s, 16 bytes: a misaligned vector access, or a row stride that is not "
-             "padded",
-             period_text(facts, where, sizeof(where)));
+    snprintf(text, size, "%s, %s: a misaligned vector access, or a row stride that is not padded",
+             period_text(facts, where, sizeof(where)), are_rows ? "rows off 16 bytes" : "16 bytes");
     return true;
 }
 
@@ -397,6 +471,19 @@ static bool one_tile(const check_facts *facts, char *text, size_t size)
              "one tile (%s%s%s): a barrier or stage reused early, or its place in the "
              "grid",
              ndim > 1 ? rows : "", ndim > 1 ? ", " : "", columns);
+    return true;
+}
+
+static bool some_tiles(const check_facts *facts, char *text, size_t size)
+{
+    check_tiles tiles;
+
+    if (!check_whole_tiles(facts, &tiles))
+        return false;
+    snprintf(text, size,
+             "%" PRId64 " of %" PRId64 " tiles of %" PRId64 " x %" PRId64
+             ", whole: a stage read before it arrived (fence, wait); see the repeat test",
+             tiles.failing, tiles.count, tiles.rows, tiles.columns);
     return true;
 }
 
@@ -490,13 +577,14 @@ static const struct rule {
     {"sign", sign},
     {"offset", offset},
     {"transposed", transposed},
-    {"shifted", shifted},
-    {"input_copied", input_copied},
     {"pipeline_stage", every_stage},
     {"vector_alignment", vector},
     {"lane_mapping", lanes},
     {"prologue", prologue},
     {"one_tile", one_tile},
+    {"pipeline_stage", some_tiles},
+    {"shifted", shifted},
+    {"input_copied", input_copied},
     {"low_precision", low_precision},
     {"whole_rows", whole_rows},
     {"scattered", scattered},

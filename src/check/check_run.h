@@ -26,9 +26,24 @@ typedef struct check_buffer {
     void *base; /* NULL when another owns the memory */
     size_t base_bytes, lead_bytes, span_bytes;
     unsigned char *least, *data; /* least address; address of element (0, 0, ...) */
+    void *pristine;              /* of an input that an output may overwrite: a copy as filled */
+    bool is_pristine;            /* it is by the set's plan */
 } check_buffer;
 
 typedef enum check_place { CHECK_LEFT, CHECK_RIGHT, CHECK_FENCE } check_place;
+
+typedef enum check_bands { CHECK_BANDS_PATTERN, CHECK_BANDS_NAN, CHECK_BANDS_ZERO } check_bands;
+
+/* What buffers hold before a launch. */
+typedef struct check_plan {
+    int values, first_values; /* ridge_values of all inputs, of the first; -1: the case's */
+    uint64_t seed;
+    int poison; /* 0: a NaN payload, 1: a large finite number; integers: two patterns */
+    check_bands bands;
+    bool workspace_ones;
+    int scale_exponent; /* inputs of a floating type times 2 to this */
+    bool is_unwatched;  /* a launch among many: guards and inputs are looked at behind the last */
+} check_plan;
 
 typedef struct check_set {
     ridge_device *device;
@@ -44,24 +59,18 @@ typedef struct check_set {
     ridge_view view;
     void *state;
     bool is_prepared;
+    /* Inputs that no output may overwrite hold what this plan says, seen after the last launch: they
+     * are not filled again. */
+    bool is_held, was_filled;
+    check_plan held;
+    uint64_t input_hash[RIDGE_KERNEL_BUFFERS]; /* of those inputs, as filled */
 } check_set;
 
-typedef enum check_bands { CHECK_BANDS_PATTERN, CHECK_BANDS_NAN, CHECK_BANDS_ZERO } check_bands;
-
-/* What buffers hold before a launch. */
-typedef struct check_plan {
-    int values, first_values; /* ridge_values of all inputs, of the first; -1: the case's */
-    uint64_t seed;
-    int poison; /* 0: a NaN payload, 1: a large finite number; integers: two patterns */
-    check_bands bands;
-    bool workspace_ones;
-    int scale_exponent; /* inputs of a floating type times 2 to this */
-} check_plan;
-
-/* Packed elements of small, NULL where not an output; hash of whole outputs. */
+/* Packed elements of small, NULL where not an output; hash of the whole memory of outputs, with what
+ * lies between their elements. */
 typedef struct check_capture {
     unsigned char *bits[RIDGE_KERNEL_BUFFERS];
-    uint64_t hash[RIDGE_KERNEL_BUFFERS]; /* of contiguous ones of which small is a part */
+    uint64_t hash[RIDGE_KERNEL_BUFFERS];
 } check_capture;
 
 /* Describes only: nothing is allocated. Bytes of the device that create would take. */
@@ -72,7 +81,11 @@ ridge_status check_set_allocate(check_set *set, check_place place, uint64_t alia
                                 ridge_error *err);
 ridge_status check_set_prepare(check_set *set, ridge_error *err);
 void check_set_release(check_set *set);
-/* Bands, inputs, poison, workspaces. */
+/* Inputs that no output may overwrite. */
+bool check_set_is_constant(const check_set *set, size_t index);
+/* Whether inputs, and what is around them, are the same by both. */
+bool check_plan_holds(const check_plan *a, const check_plan *b);
+/* Bands, inputs, poison, workspaces; what is held already stays. */
 ridge_status check_set_fill(check_set *set, const check_plan *plan, ridge_error *err);
 ridge_status check_set_read(const check_set *set, size_t index, void *packed, ridge_error *err);
 /* text stays "" when the bands, and what lies between elements of outputs, are as they were. */
@@ -82,6 +95,10 @@ ridge_status check_set_hash(const check_set *set, size_t index, uint64_t *out, r
 
 ridge_status check_capture_take(const check_set *set, check_capture *out, ridge_error *err);
 void check_capture_release(check_capture *of);
+/* Whether outputs are those of a capture, in every bit; text says the first difference. The elements
+ * are read only where the hashes differ. */
+ridge_status check_capture_holds(const check_set *set, const check_capture *first, bool *same,
+                                 char *text, size_t size, ridge_error *err);
 uint32_t check_poison_word(ridge_dtype dtype, int poison);
 bool check_is_poison(ridge_dtype dtype, const unsigned char *packed, int64_t index, int poison);
 
@@ -104,6 +121,9 @@ typedef struct checker {
     char no_reference[160];
     char guard_text[200], input_text[200];
     bool has_mismatch;
+    check_capture base; /* what the case's own values gave, for tests that launch them again */
+    bool has_base;
+    bool is_whole_but_large; /* beyond verify_elements, verified all the same, once */
 } checker;
 
 /* Arrays of a reference call. */
@@ -128,9 +148,11 @@ ridge_status check_launch(checker *self, check_set *set, const check_plan *plan,
                           check_answer *answer, ridge_error *err);
 /* launch() alone, on a stream. */
 ridge_status check_call(check_set *set, ridge_stream *stream, ridge_error *err);
-/* Compares two captures; false with text of the first difference. */
-bool check_same(const checker *self, const check_capture *a, const check_capture *b, char *text,
-                size_t size);
+/* Guards and inputs, behind launches that were not watched. */
+ridge_status check_look(checker *self, check_set *set, const check_plan *plan, ridge_error *err);
+check_plan check_case_plan(const checker *self);
+/* The capture of a launch by check_case_plan(), launched at the first call. */
+ridge_status check_base(checker *self, ridge_error *err);
 ridge_status check_answer_create(const check_set *set, bool with_plain, check_answer *out,
                                  ridge_error *err);
 void check_answer_release(check_answer *of);

@@ -10,72 +10,56 @@
 
 #include "check/check_run.h"
 
-static check_plan case_plan(const checker *self)
-{
-    check_plan plan = check_plain_plan;
-
-    plan.seed = self->at.seed;
-    return plan;
-}
-
-static ridge_status launch_and_take(checker *self, check_set *set, const check_plan *plan,
-                                    check_capture *out, ridge_error *err)
+/* Launches; whether that gives these bits. */
+static ridge_status gives(checker *self, check_set *set, const check_plan *plan,
+                          const check_capture *first, bool *same, char *text, size_t size,
+                          ridge_error *err)
 {
     const ridge_status status = check_launch(self, set, plan, NULL, err);
 
-    return status == RIDGE_OK ? check_capture_take(set, out, err) : status;
-}
-
-/* Whether a launch by this plan gives these bits again. What does not is the repeat test's to say:
- * a difference from another plan means nothing then. */
-static ridge_status gives_again(checker *self, check_set *set, const check_plan *plan,
-                                const check_capture *first, bool *again, ridge_error *err)
-{
-    check_capture second = {.bits = {NULL}};
-    char text[140];
-    const ridge_status status = launch_and_take(self, set, plan, &second, err);
-
-    *again = *again && status == RIDGE_OK && check_same(self, first, &second, text, sizeof(text));
-    check_capture_release(&second);
-    return status;
+    *same = false;
+    return status == RIDGE_OK ? check_capture_holds(set, first, same, text, size, err) : status;
 }
 
 /* Two launches that differ; *is_sure: each gives its own bits again. Skipped with the reason when
- * not. */
-static ridge_status confirm(checker *self, check_set *set_a, const check_plan *a,
-                            const check_capture *first, check_set *set_b, const check_plan *b,
-                            const check_capture *second, bool *is_sure, ridge_test_result *out,
+ * not: what does not is the repeat test's to say, a difference from another plan means nothing then.
+ * Called with the second one's outputs still in place. */
+static ridge_status confirm(checker *self, const check_capture *first, check_set *set,
+                            const check_plan *plan, bool *is_sure, ridge_test_result *out,
                             ridge_error *err)
 {
-    ridge_status status;
+    const check_plan case_plan = check_case_plan(self);
+    check_capture second = {.bits = {NULL}};
+    char text[140];
+    ridge_status status = check_capture_take(set, &second, err);
 
-    *is_sure = true;
-    status = gives_again(self, set_a, a, first, is_sure, err);
+    *is_sure = false;
     if (status == RIDGE_OK)
-        status = gives_again(self, set_b, b, second, is_sure, err);
+        status = gives(self, &self->set, &case_plan, first, is_sure, text, sizeof(text), err);
+    if (status == RIDGE_OK && *is_sure)
+        status = gives(self, set, plan, &second, is_sure, text, sizeof(text), err);
     if (status == RIDGE_OK && !*is_sure)
         check_outcome(out, RIDGE_OUTCOME_SKIPPED,
                       "launches of the same inputs differ: see the repeat test");
+    check_capture_release(&second);
     return status;
 }
 
-/* Launches by two plans; the outcome fails with why and the first difference. */
-static ridge_status same_bits(checker *self, const check_plan *a, const check_plan *b,
+/* A launch by a plan, on a set, beside one of the case's own; the outcome fails with why and the
+ * first difference. */
+static ridge_status same_bits(checker *self, check_set *set, const check_plan *plan,
                               const char *why, ridge_test_result *out, ridge_error *err)
 {
-    check_capture first = {.bits = {NULL}}, second = {.bits = {NULL}};
     char text[140];
-    bool is_sure = false;
-    ridge_status status = launch_and_take(self, &self->set, a, &first, err);
+    bool is_sure = false, same = true;
+    ridge_status status = check_base(self, err);
 
     if (status == RIDGE_OK)
-        status = launch_and_take(self, &self->set, b, &second, err);
-    if (status == RIDGE_OK && !check_same(self, &first, &second, text, sizeof(text)))
-        status = confirm(self, &self->set, a, &first, &self->set, b, &second, &is_sure, out, err);
+        status = gives(self, set, plan, &self->base, &same, text, sizeof(text), err);
+    if (status == RIDGE_OK && !same)
+        status = confirm(self, &self->base, set, plan, &is_sure, out, err);
     if (status == RIDGE_OK && is_sure)
         check_outcome(out, RIDGE_OUTCOME_FAIL, "%s: %s", why, text);
-    check_capture_release(&first);
-    check_capture_release(&second);
     return status;
 }
 
@@ -109,34 +93,32 @@ static void find_unwritten(const checker *self, const check_capture *a, const ch
 
 static ridge_status check_written(checker *self, ridge_test_result *out, ridge_error *err)
 {
-    check_capture first = {.bits = {NULL}}, second = {.bits = {NULL}};
-    const check_plan nan = case_plan(self);
-    check_plan large = nan;
+    check_capture second = {.bits = {NULL}};
+    check_plan large = check_case_plan(self);
     char text[140];
-    bool is_sure = false;
-    ridge_status status = launch_and_take(self, &self->set, &nan, &first, err);
+    bool is_sure = false, same = true;
+    ridge_status status = check_base(self, err);
 
     large.poison = 1;
     if (status == RIDGE_OK)
-        status = launch_and_take(self, &self->set, &large, &second, err);
-    if (status == RIDGE_OK && !check_same(self, &first, &second, text, sizeof(text)))
-        status = confirm(self, &self->set, &nan, &first, &self->set, &large, &second, &is_sure, out,
-                         err);
+        status = gives(self, &self->set, &large, &self->base, &same, text, sizeof(text), err);
+    if (status == RIDGE_OK && !same)
+        status = check_capture_take(&self->set, &second, err);
+    if (status == RIDGE_OK && !same)
+        status = confirm(self, &self->base, &self->set, &large, &is_sure, out, err);
     if (status == RIDGE_OK && is_sure) {
-        find_unwritten(self, &first, &second, out);
+        find_unwritten(self, &self->base, &second, out);
         if (out->outcome == RIDGE_OUTCOME_PASS)
             check_outcome(out, RIDGE_OUTCOME_FAIL,
                           "depends on what outputs held before the launch: %s", text);
     }
-    check_capture_release(&first);
     check_capture_release(&second);
     return status;
 }
 
 static ridge_status check_workspace(checker *self, ridge_test_result *out, ridge_error *err)
 {
-    const check_plan nan = case_plan(self);
-    check_plan ones = nan;
+    check_plan ones = check_case_plan(self);
     bool has_one = false;
 
     ones.workspace_ones = true;
@@ -146,16 +128,21 @@ static ridge_status check_workspace(checker *self, ridge_test_result *out, ridge
         check_outcome(out, RIDGE_OUTCOME_SKIPPED, "does not apply: no workspace");
         return RIDGE_OK;
     }
-    return same_bits(self, &nan, &ones, "depends on what the workspace held", out, err);
+    return same_bits(self, &self->set, &ones, "depends on what the workspace held", out, err);
 }
 
 static ridge_status check_bands_read(checker *self, ridge_test_result *out, ridge_error *err)
 {
-    check_plan nan = case_plan(self), zero = nan;
+    static const check_bands bands[] = {CHECK_BANDS_NAN, CHECK_BANDS_ZERO};
+    ridge_status status = RIDGE_OK;
 
-    nan.bands = CHECK_BANDS_NAN;
-    zero.bands = CHECK_BANDS_ZERO;
-    return same_bits(self, &nan, &zero, "reads beside its inputs", out, err);
+    for (size_t i = 0; i < 2 && status == RIDGE_OK && out->outcome == RIDGE_OUTCOME_PASS; i++) {
+        check_plan plan = check_case_plan(self);
+
+        plan.bands = bands[i];
+        status = same_bits(self, &self->set, &plan, "reads beside its inputs", out, err);
+    }
+    return status;
 }
 
 /* -- other places ------------------------------------------------------------------------------ */
@@ -164,35 +151,25 @@ static ridge_status check_bands_read(checker *self, ridge_test_result *out, ridg
 static ridge_status elsewhere(checker *self, check_place place, ridge_test_result *out,
                               ridge_error *err)
 {
-    const check_plan plan = case_plan(self);
+    const check_plan plan = check_case_plan(self);
     check_set second = self->set;
-    check_capture here = {.bits = {NULL}}, there = {.bits = {NULL}};
-    char text[140];
-    bool is_sure = false;
     ridge_status status;
 
-    second.is_prepared = false;
+    second.is_prepared = second.is_held = second.was_filled = false;
     second.state = NULL;
     for (size_t i = 0; i < second.count; i++) {
         second.buffers[i].base = NULL;
         second.buffers[i].mapping = NULL;
+        second.buffers[i].pristine = NULL;
         second.buffers[i].lead_bytes = 0;
     }
     status = check_set_allocate(&second, place, self->alias_from_bytes, err);
     if (status == RIDGE_OK)
         status = check_set_prepare(&second, err);
     if (status == RIDGE_OK)
-        status = launch_and_take(self, &self->set, &plan, &here, err);
-    if (status == RIDGE_OK)
-        status = launch_and_take(self, &second, &plan, &there, err);
-    if (status == RIDGE_OK && self->alias_from_bytes == 0 &&
-        !check_same(self, &here, &there, text, sizeof(text)))
-        status =
-            confirm(self, &self->set, &plan, &here, &second, &plan, &there, &is_sure, out, err);
-    if (status == RIDGE_OK && is_sure)
-        check_outcome(out, RIDGE_OUTCOME_FAIL, "buffers at other addresses: %s", text);
-    check_capture_release(&here);
-    check_capture_release(&there);
+        status = self->alias_from_bytes > 0
+                     ? check_launch(self, &second, &plan, NULL, err)
+                     : same_bits(self, &second, &plan, "buffers at other addresses", out, err);
     check_set_release(&second);
     return status;
 }
@@ -212,7 +189,7 @@ static ridge_status check_guards(checker *self, ridge_test_result *out, ridge_er
                     ? limit - check_set_bytes(&self->set, self->alias_from_bytes)
                     : 0;
     if (check_set_bytes(&self->set, self->alias_from_bytes) > limit) {
-        const check_plan plan = case_plan(self);
+        const check_plan plan = check_case_plan(self);
 
         return check_launch(self, &self->set, &plan, NULL, err); /* left alone */
     }
@@ -235,7 +212,7 @@ static ridge_status check_fence(checker *self, ridge_test_result *out, ridge_err
 /* Looked at after each launch; here is one, in case no other test makes any. */
 static ridge_status check_inputs(checker *self, ridge_test_result *out, ridge_error *err)
 {
-    const check_plan plan = case_plan(self);
+    const check_plan plan = check_case_plan(self);
 
     (void)out;
     return check_launch(self, &self->set, &plan, NULL, err);
@@ -243,44 +220,63 @@ static ridge_status check_inputs(checker *self, ridge_test_result *out, ridge_er
 
 /* -- again, and in other order ----------------------------------------------------------------- */
 
-static ridge_status check_repeat(checker *self, ridge_test_result *out, ridge_error *err)
-{
-    const int repeats = self->options->repeats > 0 ? self->options->repeats : 20;
-    const check_plan plan = case_plan(self);
-    check_capture first = {.bits = {NULL}};
-    ridge_status status = launch_and_take(self, &self->set, &plan, &first, err);
-
-    for (int i = 1; i < repeats && status == RIDGE_OK && out->outcome == RIDGE_OUTCOME_PASS; i++) {
-        check_capture again = {.bits = {NULL}};
-        char text[140];
-
-        status = launch_and_take(self, &self->set, &plan, &again, err);
-        if (status == RIDGE_OK && !check_same(self, &first, &again, text, sizeof(text)))
-            check_outcome(out, RIDGE_OUTCOME_FAIL, "launch %d of the same inputs: %s", i + 1, text);
-        check_capture_release(&again);
-    }
-    check_capture_release(&first);
-    return status;
-}
-
 static bool is_gpu(const checker *self)
 {
     return ridge_device_get_info(self->device)->kind == RIDGE_DEVICE_CUDA;
 }
 
+/* A CPU runs one element after another, where order is not what repeats vary: fewer of large ones. */
+static int repeats_of(const checker *self)
+{
+    int64_t most = 0;
+
+    if (self->options->repeats > 0)
+        return self->options->repeats;
+    for (size_t i = 0; i < self->set.count; i++)
+        if (self->set.buffers[i].is_output &&
+            ridge_buffer_elements(&self->set.buffers[i].desc) > most)
+            most = ridge_buffer_elements(&self->set.buffers[i].desc);
+    return is_gpu(self) || most < INT64_C(1) << 17 ? 20 : 4;
+}
+
+static ridge_status check_repeat(checker *self, ridge_test_result *out, ridge_error *err)
+{
+    const int repeats = repeats_of(self);
+    check_plan plan = check_case_plan(self);
+    check_capture first = {.bits = {NULL}};
+    ridge_status status = check_launch(self, &self->set, &plan, NULL, err);
+
+    if (status == RIDGE_OK)
+        status = check_capture_take(&self->set, &first, err);
+    for (int i = 1; i < repeats && status == RIDGE_OK && out->outcome == RIDGE_OUTCOME_PASS; i++) {
+        char text[140];
+        bool same;
+
+        plan.is_unwatched = i < repeats - 1;
+        status = gives(self, &self->set, &plan, &first, &same, text, sizeof(text), err);
+        if (status == RIDGE_OK && !same)
+            check_outcome(out, RIDGE_OUTCOME_FAIL, "launch %d of the same inputs: %s", i + 1, text);
+    }
+    if (status == RIDGE_OK && plan.is_unwatched) /* it ended among those */
+        status = check_look(self, &self->set, &plan, err);
+    check_capture_release(&first);
+    return status;
+}
+
 /* With the default stream held by a gate: what leaks to it is not done when the own stream is. */
 static ridge_status check_stream(checker *self, ridge_test_result *out, ridge_error *err)
 {
-    const check_plan plan = case_plan(self);
-    check_capture before = {.bits = {NULL}}, after = {.bits = {NULL}};
+    const check_plan plan = check_case_plan(self);
+    uint64_t hashes[RIDGE_KERNEL_BUFFERS] = {0};
     char text[140];
+    bool same;
     ridge_status status;
 
     if (!is_gpu(self)) {
         check_outcome(out, RIDGE_OUTCOME_SKIPPED, "the CPU device has one order only");
         return RIDGE_OK;
     }
-    status = launch_and_take(self, &self->set, &plan, &before, err);
+    status = check_base(self, err);
     if (status == RIDGE_OK)
         status = check_set_fill(&self->set, &plan, err);
     if (status == RIDGE_OK)
@@ -292,7 +288,7 @@ static ridge_status check_stream(checker *self, ridge_test_result *out, ridge_er
         /* Hashes are taken on the own stream, while the gate is closed. */
         for (size_t i = 0; i < self->set.count && status == RIDGE_OK; i++)
             if (self->set.buffers[i].is_output)
-                status = check_set_hash(&self->set, i, &after.hash[i], err);
+                status = check_set_hash(&self->set, i, &hashes[i], err);
         ridge_device_gate_open(self->device);
     }
     if (status == RIDGE_OK)
@@ -303,26 +299,23 @@ static ridge_status check_stream(checker *self, ridge_test_result *out, ridge_er
         if (!self->set.buffers[i].is_output)
             continue;
         status = check_set_hash(&self->set, i, &late, err);
-        if (status == RIDGE_OK && late != after.hash[i])
+        if (status == RIDGE_OK && late != hashes[i])
             check_outcome(out, RIDGE_OUTCOME_FAIL,
                           "%s changes after the stream is done: work on another stream",
                           self->set.buffers[i].desc.name);
     }
-    memset(after.hash, 0, sizeof(after.hash));
-    if (status == RIDGE_OK && out->outcome == RIDGE_OUTCOME_PASS)
-        status = check_capture_take(&self->set, &after, err);
-    if (status == RIDGE_OK && out->outcome == RIDGE_OUTCOME_PASS &&
-        !check_same(self, &before, &after, text, sizeof(text)))
+    if (status != RIDGE_OK || out->outcome != RIDGE_OUTCOME_PASS)
+        return status;
+    status = check_capture_holds(&self->set, &self->base, &same, text, sizeof(text), err);
+    if (status == RIDGE_OK && !same)
         check_outcome(out, RIDGE_OUTCOME_FAIL, "with the default stream busy: %s", text);
-    check_capture_release(&before);
-    check_capture_release(&after);
     return status;
 }
 
 static ridge_status check_capture_test(checker *self, ridge_test_result *out, ridge_error *err)
 {
-    const check_plan plan = case_plan(self);
-    check_capture before = {.bits = {NULL}}, after = {.bits = {NULL}};
+    const check_plan plan = check_case_plan(self);
+    bool same, has_output = false;
     ridge_graph *graph = NULL;
     ridge_error why = {.status = RIDGE_OK};
     char text[140];
@@ -332,7 +325,7 @@ static ridge_status check_capture_test(checker *self, ridge_test_result *out, ri
         check_outcome(out, RIDGE_OUTCOME_SKIPPED, "the device has no graphs");
         return RIDGE_OK;
     }
-    status = launch_and_take(self, &self->set, &plan, &before, err);
+    status = check_base(self, err);
     if (status == RIDGE_OK)
         status = check_set_fill(&self->set, &plan, err);
     if (status == RIDGE_OK)
@@ -346,20 +339,26 @@ static ridge_status check_capture_test(checker *self, ridge_test_result *out, ri
         status = RIDGE_OK;
         goto out;
     }
-    if (ridge_graph_node_count(graph) == 0 && self->set.count > 0)
-        check_outcome(out, RIDGE_OUTCOME_FAIL, "nothing was captured: work on another stream");
+    for (size_t i = 0; i < self->set.count; i++)
+        has_output = has_output || (self->set.buffers[i].is_output &&
+                                    ridge_buffer_elements(&self->set.buffers[i].desc) > 0);
+    /* Nothing to write: nothing to launch. Nothing written without a graph either: the written test
+     * says so. */
+    if (ridge_graph_node_count(graph) == 0) {
+        status = check_capture_holds(&self->set, &self->base, &same, text, sizeof(text), err);
+        if (status == RIDGE_OK && has_output && !same)
+            check_outcome(out, RIDGE_OUTCOME_FAIL, "nothing was captured: work on another stream");
+        goto out;
+    }
     status = ridge_graph_launch(graph, self->stream, err);
     if (status == RIDGE_OK)
         status = ridge_stream_synchronize(self->stream, err);
     if (status == RIDGE_OK)
-        status = check_capture_take(&self->set, &after, err);
-    if (status == RIDGE_OK && out->outcome == RIDGE_OUTCOME_PASS &&
-        !check_same(self, &before, &after, text, sizeof(text)))
+        status = check_capture_holds(&self->set, &self->base, &same, text, sizeof(text), err);
+    if (status == RIDGE_OK && !same)
         check_outcome(out, RIDGE_OUTCOME_FAIL, "out of a graph: %s", text);
 out:
     ridge_graph_free(graph);
-    check_capture_release(&before);
-    check_capture_release(&after);
     return status;
 }
 
@@ -368,7 +367,7 @@ static ridge_status check_error_state(checker *self, ridge_test_result *out, rid
 {
     int (*peek)(void) = NULL, (*take)(void) = NULL, (*set_device)(int) = NULL;
     void *const program = dlopen(NULL, RTLD_LAZY);
-    const check_plan plan = case_plan(self);
+    const check_plan plan = check_case_plan(self);
     ridge_error why = {.status = RIDGE_OK};
     ridge_status status = RIDGE_OK;
     int pending;

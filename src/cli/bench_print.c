@@ -77,7 +77,7 @@ double bench_time_ns(const ridge_measurement *measurement)
 
 const char *bench_bound_by(const ridge_measurement *measurement)
 {
-    return measure_bound_by(&measurement->arm, &measurement->device);
+    return ridge_bench_bound_text(measurement->arm.bound_by);
 }
 
 /* New over saved time of a case; NAN when it was not saved. */
@@ -132,8 +132,7 @@ enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 static const char *rate_text(const ridge_measurement *measurement, char *buffer, size_t size)
 {
     const ridge_arm_summary *const arm = &measurement->arm;
-    const bool is_compute =
-        strcmp(bench_bound_by(measurement), "compute") == 0 || !(arm->bytes_per_s > 0);
+    const bool is_compute = arm->bound_by == RIDGE_BOUND_BY_COMPUTE || !(arm->bytes_per_s > 0);
 
     return is_compute ? ridge_number_text(arm->flop_per_s, RIDGE_UNIT_FLOP_PER_S, buffer, size)
                       : ridge_number_text(arm->bytes_per_s, RIDGE_UNIT_BYTES_PER_S, buffer, size);
@@ -219,6 +218,18 @@ static void write_invalid(ridge_output *output, const struct bench_summary *summ
     }
 }
 
+static const char *cache_text(const struct bench_summary *summary)
+{
+    const ridge_measurement *const one = summary->rows;
+    const char *const text = ridge_bench_cache_text(one->cache, one->rotation_l2);
+    size_t i;
+
+    for (i = 1; i < summary->row_count; i++)
+        if (strcmp(text, ridge_bench_cache_text(one->cache, summary->rows[i].rotation_l2)) != 0)
+            return "cold where sets are larger than L2";
+    return text;
+}
+
 void bench_write_text(ridge_output *output, const struct bench_summary *summary)
 {
     const ridge_measurement *const one = summary->rows;
@@ -249,8 +260,7 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
     }
     measure_span_common(&span, common, sizeof(common));
     snprintf(text, sizeof(text), "%s  %s%son %s, %s%s", summary->kernel, common,
-             common[0] != '\0' ? "  " : "", one->device.name,
-             one->cache == RIDGE_CACHE_HOT ? "hot" : "cold",
+             common[0] != '\0' ? "  " : "", one->device.name, cache_text(summary),
              summary->is_interrupted ? " (interrupted)" : "");
     ridge_output_styled(output, RIDGE_STYLE_STRONG, text);
     ridge_output_text(output, "\n");
@@ -405,7 +415,7 @@ void bench_write_json(ridge_output *output, const struct bench_summary *summary,
         ridge_json_text(json, "invalid_cause",
                         row->invalid_cause[0] != '\0' ? row->invalid_cause : NULL);
         ridge_json_text(json, "path", row->path[0] != '\0' ? row->path : NULL);
-        measure_write_arm(json, "arm", &row->arm);
+        ridge_arm_summary_write_json(json, "arm", &row->arm);
         ridge_json_end_object(json);
     }
     ridge_json_end_array(json);

@@ -7,17 +7,19 @@
 #include <string.h>
 
 #include "bench_print.h"
+#include "bench_roofs.h"
 #include "commands.h"
 #include "measure_cli.h"
 
 static const char usage[] =
     "ridge bench [options] KERNEL\n"
+    "ridge bench --roofs [--device cpu|cuda[:N]] [--save FILE]\n"
     "KERNEL: rms_norm, rms_norm:VARIANT, ./libmine.so:NAME, kernel.json, build:ID";
 
 struct request {
     struct measure measure;
     const char *sweep, *save, *compare, *threshold;
-    bool hot, go, force;
+    bool hot, go, force, roofs;
     int mode;
     double budget_s;
 };
@@ -153,6 +155,8 @@ int cmd_bench(int argc, char **argv)
                    "how launches are timed: one by one, in a graph, in batches"),
         OPT_NUMBER(0, "budget", &request.budget_s, "S", "most seconds for a case (60)"),
         OPT_STRING(0, "save", &request.save, "FILE", "write the times to FILE, for --compare"),
+        OPT_FLAG(0, "roofs", &request.roofs,
+                 "measure what this machine reaches; --save: for ridge bound --measured"),
         OPT_FLAG('f', "force", &request.force, "let --save replace a file"),
         OPT_STRING(0, "compare", &request.compare, "FILE",
                    "exit with 1 when a case is slower than in FILE"),
@@ -170,6 +174,14 @@ int cmd_bench(int argc, char **argv)
 
     if (!options_parse(&argc, argv, usage, options, &status))
         return status;
+    if (request.roofs && argc != 1)
+        return cli_usage_error("--roofs measures the machine and takes no KERNEL, found '%s'",
+                               argv[1]);
+    if (request.roofs && (request.go || request.compare != NULL || request.sweep != NULL ||
+                          out.format == RIDGE_FORMAT_CSV))
+        return cli_usage_error("--roofs excludes --sweep, --compare, --go and --csv");
+    if (request.roofs)
+        return bench_roofs(request.measure.device, request.save, request.force, &out);
     if (argc != 2)
         return cli_usage_error("expected one KERNEL");
     if (request.go && out.format != RIDGE_FORMAT_TEXT)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * ridge check for programs. */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "check_print.h"
 #include "measure_cli.h"
@@ -14,98 +11,6 @@ static const char *outcome_word(ridge_outcome outcome)
     static const char *const words[] = {"pass", "suspicious", "fail", "refused", "skipped"};
 
     return words[outcome];
-}
-
-static void write_where(ridge_json *json, const ridge_mismatch *mismatch)
-{
-    size_t i;
-
-    ridge_json_begin_array(json, "regions");
-    for (i = 0; i < mismatch->region_count; i++) {
-        ridge_json_begin_object(json, NULL);
-        ridge_json_integer(json, "axis", mismatch->regions[i].axis);
-        ridge_json_integer(json, "first", mismatch->regions[i].first);
-        ridge_json_integer(json, "last", mismatch->regions[i].last);
-        ridge_json_number(json, "share_frac", mismatch->regions[i].share_frac);
-        ridge_json_end_object(json);
-    }
-    ridge_json_end_array(json);
-    if (mismatch->period.axis < 0) {
-        ridge_json_null(json, "period");
-    } else {
-        ridge_json_begin_object(json, "period");
-        ridge_json_integer(json, "axis", mismatch->period.axis);
-        ridge_json_integer(json, "modulus", mismatch->period.modulus);
-        ridge_json_integer(json, "residue_first", mismatch->period.residue_first);
-        ridge_json_integer(json, "residue_last", mismatch->period.residue_last);
-        ridge_json_number(json, "share_frac", mismatch->period.share_frac);
-        ridge_json_number(json, "lift", mismatch->period.lift);
-        ridge_json_end_object(json);
-    }
-    ridge_json_begin_array(json, "relations");
-    for (i = 0; i < mismatch->relation_count; i++) {
-        ridge_json_begin_object(json, NULL);
-        ridge_json_text(json, "text", mismatch->relations[i].text);
-        ridge_json_number(json, "share_frac", mismatch->relations[i].share_frac);
-        ridge_json_number(json, "value", mismatch->relations[i].value);
-        ridge_json_end_object(json);
-    }
-    ridge_json_end_array(json);
-}
-
-static void write_integers(ridge_json *json, const char *key, const int64_t *values, size_t count)
-{
-    size_t i;
-
-    ridge_json_begin_array(json, key);
-    for (i = 0; i < count; i++)
-        ridge_json_integer(json, NULL, values[i]);
-    ridge_json_end_array(json);
-}
-
-static void write_numbers(ridge_json *json, const char *key, const double *values, size_t count)
-{
-    size_t i;
-
-    ridge_json_begin_array(json, key);
-    for (i = 0; i < count; i++)
-        ridge_json_number(json, NULL, values[i]);
-    ridge_json_end_array(json);
-}
-
-static void write_mismatch(ridge_json *json, const ridge_mismatch *mismatch)
-{
-    const size_t ndim = (size_t)mismatch->ndim;
-    char bits[32];
-
-    ridge_json_begin_object(json, "mismatch");
-    ridge_json_text(json, "name", mismatch->name);
-    ridge_json_text(json, "cause_id", mismatch->cause_id[0] != '\0' ? mismatch->cause_id : NULL);
-    ridge_json_text(json, "cause", mismatch->cause[0] != '\0' ? mismatch->cause : NULL);
-    write_integers(json, "shape", mismatch->shape, ndim);
-    ridge_json_integer(json, "element_count", mismatch->element_count);
-    ridge_json_integer(json, "wrong_count", mismatch->wrong_count);
-    ridge_json_integer(json, "suspicious_count", mismatch->suspicious_count);
-    ridge_json_integer(json, "structure_count", mismatch->structure_count);
-    ridge_json_integer(json, "first_index", mismatch->first_index);
-    ridge_json_integer(json, "last_index", mismatch->last_index);
-    ridge_json_integer(json, "worst_index", mismatch->worst_index);
-    write_integers(json, "box_first", mismatch->box_first, ndim);
-    write_integers(json, "box_last", mismatch->box_last, ndim);
-    ridge_json_number(json, "worst_scaled_error", mismatch->worst_scaled_error);
-    ridge_json_number(json, "worst_out", mismatch->worst_out);
-    ridge_json_number(json, "worst_ref", mismatch->worst_ref);
-    snprintf(bits, sizeof(bits), "0x%" PRIx64, mismatch->worst_out_bits);
-    ridge_json_text(json, "worst_out_bits", bits);
-    snprintf(bits, sizeof(bits), "0x%" PRIx64, mismatch->worst_ref_bits);
-    ridge_json_text(json, "worst_ref_bits", bits);
-    ridge_json_number(json, "ulp_most", mismatch->ulp_most);
-    write_integers(json, "ulp_histogram", mismatch->ulp_histogram, 16);
-    write_numbers(json, "error_quantiles", mismatch->error_quantiles, 4);
-    write_numbers(json, "plain_quantiles", mismatch->plain_quantiles, 4);
-    ridge_json_number(json, "plain_ratio", mismatch->plain_ratio);
-    write_where(json, mismatch);
-    ridge_json_end_object(json);
 }
 
 static void write_result(ridge_json *json, const char *key, const ridge_check_result *result)
@@ -128,7 +33,7 @@ static void write_result(ridge_json *json, const char *key, const ridge_check_re
     }
     ridge_json_end_array(json);
     ridge_json_text(json, "mismatch_test", ridge_test_name(result->mismatch_test));
-    write_mismatch(json, &result->mismatch);
+    ridge_mismatch_write_json(json, "mismatch", &result->mismatch);
     ridge_json_end_object(json);
 }
 

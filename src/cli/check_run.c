@@ -156,8 +156,8 @@ int cmd_check(int argc, char **argv)
     struct cli_output out = {0};
     struct request request = {.measure = MEASURE_DEFAULTS};
     const struct option options[] = {
-        OPT_STRING('c', "case", &request.cases, "NAME=VALUES,...",
-                   "only these cases: m=3,n=769,dtype=bf16,layout=pad8,values=int"),
+        OPT_ONCE('c', "case", &request.cases, "NAME=VALUES,...",
+                 "only these cases: m=3,n=769,dtype=bf16,layout=pad8,values=int"),
         OPT_FLAG(0, "full", &request.full, "more extents of each axis: minutes"),
         OPT_WORDS(0, "only", &request.only, "TEST,...", list_tests(),
                   "only these tests: values, integers, guards, ..."),

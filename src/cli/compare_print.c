@@ -135,7 +135,7 @@ static void write_verdict(ridge_output *output, const struct compare_summary *su
 /* A rotation that fits the L2 leaves inputs there, whatever was asked for. */
 static bool is_in_cache(const ridge_comparison *comparison)
 {
-    return comparison->rotation > 0 && comparison->rotation_l2 < 1;
+    return comparison->rotation > 0 && comparison->rotation_l2 < RIDGE_COLD_L2;
 }
 
 static void add(char *text, size_t size, const char *format, ...)
@@ -157,9 +157,7 @@ static void write_case(ridge_output *output, const ridge_comparison *comparison)
 
     measure_case_text(&comparison->at, text, sizeof(text));
     add(text, sizeof(text), "   %s",
-        comparison->cache == RIDGE_CACHE_HOT ? "hot"
-        : is_in_cache(comparison)            ? "in L2, not cold"
-                                             : "cold");
+        ridge_bench_cache_text(comparison->cache, comparison->rotation_l2));
     if (comparison->cache == RIDGE_CACHE_COLD && comparison->rotation > 0)
         add(text, sizeof(text),
             comparison->rotation_l2 < 1 ? " (rotation %d, %.2gx L2)" : " (rotation %d, %.1fx L2)",
@@ -205,7 +203,7 @@ static void write_arm(ridge_output *output, const ridge_comparison *comparison, 
 {
     const ridge_arm_summary *const arm = &comparison->arms[which];
     const ridge_arm_summary *const first = &comparison->arms[0];
-    const bool is_compute = strcmp(measure_bound_by(first, &comparison->device), "compute") == 0 ||
+    const bool is_compute = strcmp(ridge_bench_bound_text(first->bound_by), "compute") == 0 ||
                             !(first->bytes_per_s > 0);
     const double rate = is_compute ? arm->flop_per_s : arm->bytes_per_s;
     struct number time, text;
@@ -382,6 +380,19 @@ static void write_counts(ridge_output *output, const struct compare_summary *sum
     ridge_output_text(output, "\n\n");
 }
 
+static const char *cache_text(const struct compare_summary *summary)
+{
+    const ridge_comparison *const one = &summary->rows[0].first;
+    const char *const text = ridge_bench_cache_text(one->cache, one->rotation_l2);
+    size_t i;
+
+    for (i = 1; i < summary->row_count; i++)
+        if (strcmp(text, ridge_bench_cache_text(one->cache, summary->rows[i].first.rotation_l2)) !=
+            0)
+            return "cold where sets are larger than L2";
+    return text;
+}
+
 /* Regressed cases first, then the rest in the order of the sweep: none is folded away. */
 static void write_sweep(ridge_output *output, const struct compare_summary *summary)
 {
@@ -397,8 +408,7 @@ static void write_sweep(ridge_output *output, const struct compare_summary *summ
     write_counts(output, summary);
     arm_names(one, names);
     ridge_output_format(output, "A %s, B %s on %s, %s  %s\n", names[0], names[1], one->device.name,
-                        one->cache == RIDGE_CACHE_HOT ? "hot" : "cold",
-                        measure_span_common(&span, common, sizeof(common)));
+                        cache_text(summary), measure_span_common(&span, common, sizeof(common)));
     for (i = 0; i < summary->row_count; i++)
         if (summary->rows[i].verdict == RIDGE_VERDICT_REGRESSED)
             add_row(table, &span, &summary->rows[i]);

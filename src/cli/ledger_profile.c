@@ -10,6 +10,7 @@
 
 #include "ledger_views.h"
 #include "ridge/diagnose.h"
+#include "ridge/image.h"
 #include "ridge/profile.h"
 
 struct filing {
@@ -19,7 +20,6 @@ struct filing {
     const ridge_report *report;
     const ridge_report_kernel_info *info;
     const ridge_diagnosis *diagnosis;
-    const ridge_profile *profile; /* NULL: none could be made */
     char build[LEDGER_ID_BYTES], kase[LEDGER_ID_BYTES], env[LEDGER_ID_BYTES];
     char artefact[LEDGER_ID_BYTES], source[160];
     size_t metric_count;
@@ -88,10 +88,9 @@ static ridge_status add_environment(struct filing *filing)
 /* The build that is given, or the code that the report carries, or the report itself. */
 static ridge_status add_build(struct filing *filing, const void *file, size_t file_bytes)
 {
-    const ridge_profile *const profile = filing->profile;
-    const ridge_function *const function = profile != NULL ? profile->function : NULL;
     const ridge_module *const module =
         ridge_report_kernel_module(ridge_report_kernel_at(filing->report, filing->info->index));
+    ridge_code code = ridge_code_unknown;
     char arch[16], name[256];
     ridge_build_row row = {.kernel = cli_short_name(filing->info, name, sizeof(name)),
                            .arch = arch,
@@ -109,15 +108,22 @@ static ridge_status add_build(struct filing *filing, const void *file, size_t fi
                                        filing->build, &filing->err);
     }
     snprintf(arch, sizeof(arch), "sm_%d%d", filing->info->cc_major, filing->info->cc_minor);
-    if (function != NULL && function->code_bytes > 0) {
-        row.code = function->code;
-        row.code_size_bytes = function->code_bytes;
-        row.code_bytes = (int64_t)function->code_bytes;
-        row.registers_per_thread = function->registers_per_thread;
-        row.shared_bytes = function->static_shared_bytes;
-        row.spill_bytes = function->local_bytes;
-        row.image = module != NULL ? module->binary : NULL;
-        row.image_bytes = module != NULL ? module->binary_bytes : 0;
+    if (module != NULL && module->binary != NULL && filing->info->mangled_name != NULL) {
+        const ridge_status status = ridge_code_of(module->binary, module->binary_bytes,
+                                                  filing->info->mangled_name, &code, &filing->err);
+
+        if (status != RIDGE_OK)
+            return status;
+    }
+    if (code.hash[0] != '\0') {
+        row.code_hash = code.hash;
+        row.arch = code.arch;
+        row.code_bytes = code.code_bytes;
+        row.registers_per_thread = code.registers_per_thread;
+        row.shared_bytes = code.static_shared_bytes;
+        row.spill_bytes = code.local_bytes;
+        row.image = module->binary;
+        row.image_bytes = module->binary_bytes;
         row.image_kind = "cubin";
     } else {
         row.image = file;
@@ -287,7 +293,6 @@ static int print_filing(const struct filing *filing)
 static int file_kernel(struct filing *filing)
 {
     ridge_diagnosis *diagnosis = NULL;
-    ridge_profile *profile = NULL;
     size_t size_bytes;
     void *file = NULL;
     int status = read_file(filing->request->path, &file, &size_bytes);
@@ -296,13 +301,7 @@ static int file_kernel(struct filing *filing)
                                              &filing->err) != RIDGE_OK)
         status = cli_fail(filing->request->path, &filing->err);
     if (status == CLI_DONE) {
-        ridge_error ignored; /* without a cubin there is no profile: the build is the report */
-
-        if (ridge_profile_create(ridge_report_kernel_at(filing->report, filing->info->index),
-                                 &profile, &ignored) != RIDGE_OK)
-            profile = NULL;
         filing->diagnosis = diagnosis;
-        filing->profile = profile;
         snprintf(filing->source, sizeof(filing->source), "%.120s launch %zu",
                  cli_base_name(filing->request->path), filing->info->index);
         if (file_rows(filing, file, size_bytes) != RIDGE_OK)
@@ -310,7 +309,6 @@ static int file_kernel(struct filing *filing)
     }
     if (status == CLI_DONE)
         status = print_filing(filing);
-    ridge_profile_free(profile);
     ridge_diagnosis_free(diagnosis);
     free(file);
     return status;

@@ -98,14 +98,11 @@ int measure_names(const char *text, const char *const *names, const char *what, 
 bool measure_percent(const char *text, double *frac);
 /* "run under the power cap, clocks locked": reasons of RIDGE_CLOCK_...; "" for none. */
 char *measure_clock_text(unsigned reasons, char *buffer, size_t size);
-/* "memory", "compute", "launch", "n/a": what bounds a kernel by the numbers of the device. */
-const char *measure_bound_by(const ridge_arm_summary *arm, const ridge_device_info *device);
 /* "norm_kernel<float>: 256x256 blocks of 32x8 threads" for a path of the measuring loop; a part that
  * is no kernel stays as it is. */
 char *measure_path_text(const char *path, char *buffer, size_t size);
 /* What of a kernel and a case a program wants to know: keys of an open object. */
 void measure_write_case(ridge_json *json, const ridge_case *at);
 void measure_write_device(ridge_json *json, const ridge_device_info *device);
-void measure_write_arm(ridge_json *json, const char *key, const ridge_arm_summary *arm);
 
 #endif

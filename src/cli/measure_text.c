@@ -147,22 +147,6 @@ char *measure_clock_text(unsigned reasons, char *buffer, size_t size)
     return buffer;
 }
 
-const char *measure_bound_by(const ridge_arm_summary *arm, const ridge_device_info *device)
-{
-    const double memory_frac = arm->bytes_per_s / device->memory_bytes_per_s;
-
-    if (arm->is_launch_bound)
-        return "launch";
-    if (!(arm->flop_per_s > 0))
-        return arm->bytes_per_s > 0 ? "memory" : "n/a";
-    if (!(arm->bytes_per_s > 0))
-        return "compute";
-    if (isnan(arm->nominal_frac) || isnan(memory_frac))
-        return "n/a";
-    /* The driver's bandwidth and a data sheet's differ by 0.3 % on an H200. */
-    return memory_frac >= 0.98 * arm->nominal_frac ? "memory" : "compute";
-}
-
 /* "256x256": without the extents behind the last that is more than 1. */
 static void extent_text(const unsigned *extents, char *buffer, size_t size)
 {
@@ -233,30 +217,5 @@ void measure_write_device(ridge_json *json, const ridge_device_info *device)
     ridge_json_number(json, "clock_hz", device->clock_hz);
     ridge_json_number(json, "memory_bytes_per_s", device->memory_bytes_per_s);
     ridge_json_number(json, "power_limit_w", device->power_limit_w);
-    ridge_json_end_object(json);
-}
-
-void measure_write_arm(ridge_json *json, const char *key, const ridge_arm_summary *arm)
-{
-    ridge_json_begin_object(json, key);
-    ridge_json_text(json, "name", arm->name);
-    ridge_json_text(json, "code_hash", arm->code_hash[0] != '\0' ? arm->code_hash : NULL);
-    ridge_json_number(json, "median_ns", arm->median_ns);
-    ridge_json_number(json, "p10_ns", arm->p10_ns);
-    ridge_json_number(json, "p90_ns", arm->p90_ns);
-    ridge_json_number(json, "least_ns", arm->least_ns);
-    ridge_json_number(json, "iqr_ns", arm->iqr_ns);
-    ridge_json_number(json, "amortized_ns", arm->amortized_ns);
-    ridge_json_integer(json, "slots", arm->slots);
-    ridge_json_integer(json, "launches", arm->launches);
-    ridge_json_number(json, "sm_hz", arm->sm_hz);
-    ridge_json_number(json, "power_w", arm->power_w);
-    ridge_json_number(json, "prepare_ns", arm->prepare_ns);
-    ridge_json_number(json, "bytes_per_s", arm->bytes_per_s);
-    ridge_json_number(json, "flop_per_s", arm->flop_per_s);
-    ridge_json_number(json, "roof_frac", arm->roof_frac);
-    ridge_json_number(json, "nominal_frac", arm->nominal_frac);
-    ridge_json_number(json, "bound_ns", arm->bound_ns);
-    ridge_json_bool(json, "is_launch_bound", arm->is_launch_bound);
     ridge_json_end_object(json);
 }

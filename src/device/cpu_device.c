@@ -296,8 +296,31 @@ static void read_name(char *name, size_t size)
     fclose(file);
 }
 
+/* As the system has it: sysconf() adds up the slices of some processors, which no core sees whole. */
+static size_t system_cache_bytes(void)
+{
+    static const char *const paths[] = {"/sys/devices/system/cpu/cpu0/cache/index3/size",
+                                        "/sys/devices/system/cpu/cpu0/cache/index2/size"};
+    unsigned long long kib = 0;
+    size_t i;
+
+    for (i = 0; i < sizeof(paths) / sizeof(paths[0]) && kib == 0; i++) {
+        FILE *const file = fopen(paths[i], "r");
+
+        if (file != NULL && fscanf(file, "%18lluK", &kib) != 1)
+            kib = 0;
+        if (file != NULL)
+            fclose(file);
+    }
+    return (size_t)kib * 1024;
+}
+
 static size_t last_cache_bytes(void)
 {
+    const size_t known = system_cache_bytes();
+
+    if (known > 0)
+        return known;
 #if defined(_SC_LEVEL3_CACHE_SIZE) && defined(_SC_LEVEL2_CACHE_SIZE)
     const long level3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
     const long level2 = sysconf(_SC_LEVEL2_CACHE_SIZE);

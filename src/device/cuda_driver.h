@@ -30,6 +30,7 @@ typedef struct CUstream_st *cu_stream;
 typedef struct CUevent_st *cu_event;
 typedef struct CUgraph_st *cu_graph;
 typedef struct CUgraphNode_st *cu_graph_node;
+typedef struct cu_graph_edge cu_graph_edge; /* only ever NULL */
 typedef struct CUgraphExec_st *cu_graph_exec;
 
 typedef struct cu_uuid {
@@ -164,6 +165,9 @@ typedef struct cu_tensor_map {
     X(CU_NODE_COPY, CU_GRAPH_NODE_TYPE_MEMCPY, 1)                                                  \
     X(CU_NODE_MEMSET, CU_GRAPH_NODE_TYPE_MEMSET, 2)                                                \
     X(CU_NODE_HOST, CU_GRAPH_NODE_TYPE_HOST, 3)                                                    \
+    X(CU_NODE_GRAPH, CU_GRAPH_NODE_TYPE_GRAPH, 4)                                                  \
+    X(CU_CAPTURE_ACTIVE, CU_STREAM_CAPTURE_STATUS_ACTIVE, 1)                                       \
+    X(CU_CAPTURE_SET, CU_STREAM_SET_CAPTURE_DEPENDENCIES, 1)                                       \
     X(CU_HOST_PORTABLE, CU_MEMHOSTALLOC_PORTABLE, 1)                                               \
     X(CU_HOST_MAPPED, CU_MEMHOSTALLOC_DEVICEMAP, 2)                                                \
     X(CU_MEMORY_PINNED, CU_MEM_ALLOCATION_TYPE_PINNED, 1)                                          \
@@ -282,6 +286,16 @@ typedef struct cu_tensor_map {
     X(cuGraphLaunch, 0, (cu_graph_exec exec, cu_stream stream))                                    \
     X(cuGraphGetNodes, 0, (cu_graph graph, cu_graph_node *nodes, size_t *count))                   \
     X(cuGraphNodeGetType, 0, (cu_graph_node node, unsigned *type))                                 \
+    X(cuGraphAddChildGraphNode, 11030,                                                             \
+      (cu_graph_node *out, cu_graph graph, const cu_graph_node *before, size_t count,              \
+       cu_graph child))                                                                            \
+    X(cuGraphChildGraphNodeGetGraph, 11030, (cu_graph_node node, cu_graph *out))                   \
+    X(cuStreamGetCaptureInfo_v3, 12030,                                                            \
+      (cu_stream stream, unsigned *status, uint64_t *id, cu_graph *graph,                          \
+       const cu_graph_node **before, const cu_graph_edge **edges, size_t *count))                  \
+    X(cuStreamUpdateCaptureDependencies_v2, 12030,                                                 \
+      (cu_stream stream, cu_graph_node *before, const cu_graph_edge *edges, size_t count,          \
+       unsigned flags))                                                                            \
     X(cuGraphKernelNodeGetParams, 0, (cu_graph_node node, cu_kernel_node *out))                    \
     X(cuGraphKernelNodeGetParams_v2, 12000, (cu_graph_node node, cu_kernel_node *out))             \
     X(cuTensorMapEncodeTiled, 12000,                                                               \

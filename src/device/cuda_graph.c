@@ -8,12 +8,14 @@
 #include "base/memory.h"
 #include "device/cuda_internal.h"
 
+enum { GRAPH_DEPTH = 4 }; /* of graphs inside graphs that are listed */
+
 typedef struct cuda_graph {
     ridge_graph base;
     cuda_device *device;
-    cu_graph graph; /* NULL: somebody else's */
+    cu_graph graph; /* NULL: not known */
     cu_graph_exec exec;
-    bool owns_exec;
+    bool owns_graph, owns_exec; /* else somebody else's */
     ridge_graph_node *nodes;
     size_t node_count;
 } cuda_graph;
@@ -141,36 +143,52 @@ static void read_kernel(const cuda_driver *driver, cu_graph_node node, ridge_gra
         snprintf(out->name, sizeof(out->name), "%s", name);
 }
 
-static ridge_status read_nodes(cuda_graph *graph, ridge_error *err)
+/* Appends the nodes of a graph, those of graphs inside it in their place. */
+static ridge_status add_nodes(cuda_graph *graph, cu_graph native, int depth, ridge_error *err)
 {
     cuda_device *const device = graph->device;
     const cuda_driver *const driver = &device->driver;
     cu_graph_node *natives = NULL;
+    ridge_graph_node *grown;
     size_t count = 0, i;
-    ridge_status status = cuda_check(device, driver->cuGraphGetNodes(graph->graph, NULL, &count),
-                                     "cuGraphGetNodes", err);
+    ridge_status status =
+        cuda_check(device, driver->cuGraphGetNodes(native, NULL, &count), "cuGraphGetNodes", err);
 
     if (status != RIDGE_OK || count == 0)
         return status;
     natives = ridge_calloc(count, sizeof(cu_graph_node));
-    graph->nodes = ridge_calloc(count, sizeof(*graph->nodes));
-    if (natives == NULL || graph->nodes == NULL) {
+    grown = ridge_realloc_array(graph->nodes, graph->node_count + count, sizeof(*grown));
+    if (grown != NULL)
+        graph->nodes = grown;
+    if (natives == NULL || grown == NULL) {
         status = cuda_no_host_memory(err);
         goto out;
     }
-    status = cuda_check(device, driver->cuGraphGetNodes(graph->graph, natives, &count),
-                        "cuGraphGetNodes", err);
-    if (status != RIDGE_OK)
-        goto out;
-    graph->node_count = count;
-    for (i = 0; i < count; i++) {
+    status = cuda_check(device, driver->cuGraphGetNodes(native, natives, &count), "cuGraphGetNodes",
+                        err);
+    for (i = 0; i < count && status == RIDGE_OK; i++) {
+        ridge_graph_node node = {{0}, {0}, {0}, {0}, 0};
+        cu_graph child = NULL;
         unsigned type = ~0u;
 
         if (driver->cuGraphNodeGetType(natives[i], &type) != CU_SUCCESS)
             type = ~0u;
-        snprintf(graph->nodes[i].kind, sizeof(graph->nodes[i].kind), "%s", kind_of(type));
+        if (type == CU_NODE_GRAPH && depth < GRAPH_DEPTH &&
+            driver->cuGraphChildGraphNodeGetGraph != NULL &&
+            driver->cuGraphChildGraphNodeGetGraph(natives[i], &child) == CU_SUCCESS) {
+            status = add_nodes(graph, child, depth + 1, err);
+            /* What is left of this graph still fits behind. */
+            grown =
+                ridge_realloc_array(graph->nodes, graph->node_count + count - i, sizeof(*grown));
+            if (status == RIDGE_OK && grown == NULL)
+                status = cuda_no_host_memory(err);
+            graph->nodes = grown != NULL ? grown : graph->nodes;
+            continue;
+        }
+        snprintf(node.kind, sizeof(node.kind), "%s", kind_of(type));
         if (type == CU_NODE_KERNEL)
-            read_kernel(driver, natives[i], &graph->nodes[i]);
+            read_kernel(driver, natives[i], &node);
+        graph->nodes[graph->node_count++] = node;
     }
 out:
     ridge_free(natives);
@@ -201,7 +219,7 @@ void cuda_graph_free(ridge_graph *base)
     if (cuda_enter(graph->device, NULL) == RIDGE_OK) {
         if (graph->owns_exec && graph->exec != NULL)
             graph->device->driver.cuGraphExecDestroy(graph->exec);
-        if (graph->graph != NULL)
+        if (graph->owns_graph && graph->graph != NULL)
             graph->device->driver.cuGraphDestroy(graph->graph);
     }
     ridge_free(graph->nodes);
@@ -244,8 +262,8 @@ ridge_status cuda_capture_end(ridge_stream *stream, ridge_graph **out, ridge_err
         return cuda_no_host_memory(err);
     }
     graph->graph = native;
-    graph->owns_exec = true;
-    status = read_nodes(graph, err);
+    graph->owns_graph = graph->owns_exec = true;
+    status = add_nodes(graph, native, 0, err);
     if (status == RIDGE_OK)
         status = cuda_check(device, driver->cuGraphInstantiateWithFlags(&graph->exec, native, 0),
                             "cuGraphInstantiateWithFlags", err);
@@ -257,24 +275,80 @@ ridge_status cuda_capture_end(ridge_stream *stream, ridge_graph **out, ridge_err
     return RIDGE_OK;
 }
 
-/* The driver does not list the nodes of an instance: it has none here. */
-ridge_status cuda_graph_of_native(ridge_device *base, void *graph_exec, ridge_graph **out,
-                                  ridge_error *err)
+/* The driver does not list the nodes of an instance: without its graph it has none here. */
+ridge_status cuda_graph_of_native(ridge_device *base, void *native, void *graph_exec,
+                                  ridge_graph **out, ridge_error *err)
 {
     cuda_graph *const graph = graph_create(base);
+    ridge_status status = cuda_enter(cuda_of(base), err);
 
     if (graph == NULL)
         return cuda_no_host_memory(err);
     graph->exec = graph_exec;
+    graph->graph = native;
+    if (status == RIDGE_OK && native != NULL)
+        status = add_nodes(graph, native, 0, err);
+    if (status == RIDGE_OK && graph_exec == NULL) {
+        graph->owns_exec = true;
+        status =
+            cuda_check(graph->device,
+                       graph->device->driver.cuGraphInstantiateWithFlags(&graph->exec, native, 0),
+                       "cuGraphInstantiateWithFlags", err);
+    }
+    if (status != RIDGE_OK) {
+        cuda_graph_free(&graph->base);
+        return status;
+    }
     *out = &graph->base;
     return RIDGE_OK;
 }
 
-ridge_status cuda_graph_launch(ridge_graph *base, ridge_stream *stream, ridge_error *err)
+/* -- launching --------------------------------------------------------------------------------- */
+
+/* An instance cannot be launched into a capture; its graph becomes a node of the captured one. */
+static ridge_status add_to_capture(const cuda_graph *graph, cu_stream stream, ridge_error *err)
+{
+    cuda_device *const device = graph->device;
+    const cuda_driver *const driver = &device->driver;
+    const cu_graph_node *before = NULL;
+    cu_graph_node node = NULL;
+    cu_graph captured = NULL;
+    unsigned capturing = CU_CAPTURE_NONE;
+    uint64_t id = 0;
+    size_t count = 0;
+    ridge_status status;
+
+    if (driver->cuStreamGetCaptureInfo_v3 == NULL || driver->cuGraphAddChildGraphNode == NULL ||
+        driver->cuStreamUpdateCaptureDependencies_v2 == NULL)
+        return ridge_fail(
+            err, RIDGE_ERR_UNSUPPORTED,
+            "this driver cannot put a graph into another, expected one for CUDA 12.3 or "
+            "later");
+    status = cuda_check(device,
+                        driver->cuStreamGetCaptureInfo_v3(stream, &capturing, &id, &captured,
+                                                          &before, NULL, &count),
+                        "cuStreamGetCaptureInfo", err);
+    if (status == RIDGE_OK)
+        status = cuda_check(
+            device, driver->cuGraphAddChildGraphNode(&node, captured, before, count, graph->graph),
+            "cuGraphAddChildGraphNode", err);
+    if (status == RIDGE_OK)
+        status = cuda_check(
+            device,
+            driver->cuStreamUpdateCaptureDependencies_v2(stream, &node, NULL, 1, CU_CAPTURE_SET),
+            "cuStreamUpdateCaptureDependencies", err);
+    return status;
+}
+
+ridge_status cuda_graph_launch(ridge_graph *base, cu_stream stream, ridge_error *err)
 {
     cuda_graph *const graph = (cuda_graph *)base;
+    const cuda_driver *const driver = &graph->device->driver;
+    unsigned capturing = CU_CAPTURE_NONE;
 
-    return cuda_check(graph->device,
-                      graph->device->driver.cuGraphLaunch(graph->exec, stream->native),
-                      "cuGraphLaunch", err);
+    if (graph->graph != NULL && driver->cuStreamIsCapturing(stream, &capturing) == CU_SUCCESS &&
+        capturing == CU_CAPTURE_ACTIVE)
+        return add_to_capture(graph, stream, err);
+    return cuda_check(graph->device, driver->cuGraphLaunch(graph->exec, stream), "cuGraphLaunch",
+                      err);
 }

@@ -106,11 +106,11 @@ ridge_status cuda_tensor_map_encode(ridge_device *device, const ridge_tensor_map
 /* cuda_graph.c */
 ridge_status cuda_capture_begin(ridge_stream *stream, bool strict, ridge_error *err);
 ridge_status cuda_capture_end(ridge_stream *stream, ridge_graph **out, ridge_error *err);
-ridge_status cuda_graph_of_native(ridge_device *device, void *graph_exec, ridge_graph **out,
-                                  ridge_error *err);
+ridge_status cuda_graph_of_native(ridge_device *device, void *native, void *graph_exec,
+                                  ridge_graph **out, ridge_error *err);
 void cuda_graph_free(ridge_graph *graph);
 size_t cuda_graph_node_count(const ridge_graph *graph);
 bool cuda_graph_node_at(const ridge_graph *graph, size_t index, ridge_graph_node *out);
-ridge_status cuda_graph_launch(ridge_graph *graph, ridge_stream *stream, ridge_error *err);
+ridge_status cuda_graph_launch(ridge_graph *graph, cu_stream stream, ridge_error *err);
 
 #endif

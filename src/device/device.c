@@ -346,12 +346,21 @@ ridge_status ridge_capture_end(ridge_stream *stream, ridge_graph **out, ridge_er
 ridge_status ridge_graph_of_native(ridge_device *device, void *graph_exec, ridge_graph **out,
                                    ridge_error *err)
 {
+    return ridge_graph_of_natives(device, NULL, graph_exec, out, err);
+}
+
+ridge_status ridge_graph_of_natives(ridge_device *device, void *graph, void *graph_exec,
+                                    ridge_graph **out, ridge_error *err)
+{
     ridge_status status;
 
     *out = NULL;
     if (device->ops->graph_of_native == NULL)
         return has_not(device, "graphs", err);
-    status = device->ops->graph_of_native(device, graph_exec, out, err);
+    if (graph == NULL && graph_exec == NULL)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "neither a graph nor an instance of one");
+    status = device->ops->graph_of_native(device, graph, graph_exec, out, err);
     if (status == RIDGE_OK)
         (*out)->device = device;
     return status;
@@ -375,5 +384,11 @@ bool ridge_graph_node_at(const ridge_graph *graph, size_t index, ridge_graph_nod
 
 ridge_status ridge_graph_launch(ridge_graph *graph, ridge_stream *stream, ridge_error *err)
 {
-    return graph->device->ops->graph_launch(graph, stream, err);
+    return graph->device->ops->graph_launch(graph, stream->native, err);
+}
+
+ridge_status ridge_graph_launch_native(ridge_graph *graph, struct CUstream_st *native,
+                                       ridge_error *err)
+{
+    return graph->device->ops->graph_launch(graph, native, err);
 }

@@ -106,12 +106,12 @@ struct device_ops {
 
     ridge_status (*capture_begin)(ridge_stream *stream, bool strict, ridge_error *err);
     ridge_status (*capture_end)(ridge_stream *stream, ridge_graph **out, ridge_error *err);
-    ridge_status (*graph_of_native)(ridge_device *device, void *graph_exec, ridge_graph **out,
-                                    ridge_error *err);
+    ridge_status (*graph_of_native)(ridge_device *device, void *graph, void *graph_exec,
+                                    ridge_graph **out, ridge_error *err);
     void (*graph_free)(ridge_graph *graph);
     size_t (*graph_node_count)(const ridge_graph *graph);
     bool (*graph_node_at)(const ridge_graph *graph, size_t index, ridge_graph_node *out);
-    ridge_status (*graph_launch)(ridge_graph *graph, ridge_stream *stream, ridge_error *err);
+    ridge_status (*graph_launch)(ridge_graph *graph, struct CUstream_st *native, ridge_error *err);
 };
 
 enum {

@@ -14,7 +14,8 @@ __device__ static inline void multiply(float d[4], const uint32_t a[4], const ui
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/* A warp a tile of out, 16 x 8; extra steps go to sums that nobody reads. */
+/* A warp a tile of out, 16 x 8; extra steps go to sums of their own, which are stored where steps is
+ * negative, that is never: ptxas drops products that cannot be seen. */
 __device__ static inline void products(const uint32_t *a, const uint32_t *b, float *out,
                                        int64_t warps, int64_t steps, int64_t extra)
 {
@@ -39,6 +40,12 @@ __device__ static inline void products(const uint32_t *a, const uint32_t *b, flo
 #pragma unroll
             for (int chain = 0; chain < CHAINS; chain++)
                 multiply(unread[chain], left, right);
+        if (steps < 0)
+#pragma unroll
+            for (int chain = 0; chain < CHAINS; chain++)
+#pragma unroll
+                for (int k = 0; k < 4; k++)
+                    sums[chain][k] += unread[chain][k];
 #pragma unroll
         for (int k = 0; k < 4; k++)
             tile[(row + k / 2 * 8) * 8 + pair * 2 + k % 2] =

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/harness.h"
+#include "ridge/bound.h"
 
 enum {
     PROBE_BYTES = 16 << 20, /* of a case that does not say */
@@ -117,15 +118,26 @@ static ridge_status copy_work(const ridge_kernel *self, const ridge_case *at,
     return RIDGE_OK;
 }
 
+/* Extra tiles of each of the first three quarters of the tiles, times 2^32; rounded up, so that all
+ * of them come to what is wanted. */
+static uint64_t copy_rate(uint64_t size_bytes, uint64_t extra_bytes)
+{
+    const uint64_t tile_bytes = UINT64_C(16) * PROBE_COPY_CHUNKS * PROBE_THREADS;
+    const uint64_t tiles = size_bytes / tile_bytes, early = tiles - tiles / 4;
+    const uint64_t extra = (extra_bytes + tile_bytes / 2) / tile_bytes;
+
+    return early > 0 ? ((extra << 32) + early - 1) / early : 0;
+}
+
 static ridge_status copy_launch(const ridge_kernel *self, const ridge_case *at,
                                 const ridge_view *view, void *state, struct CUstream_st *stream,
                                 ridge_error *err)
 {
     uint64_t size = (uint64_t)ridge_buffer_elements(&view->buffers[0]) *
                     ridge_dtype_bytes(view->buffers[0].dtype);
-    uint64_t extra, left;
+    uint64_t extra, rate, left;
     void *in = view->data[0], *out = view->data[1];
-    void *const parameters[] = {(void *)&in, (void *)&out, &size, &extra};
+    void *const parameters[] = {(void *)&in, (void *)&out, &size, &extra, &rate};
     probe_axes axes;
     const ridge_status status = read_axes(at, &axes, err);
 
@@ -140,9 +152,9 @@ static ridge_status copy_launch(const ridge_kernel *self, const ridge_case *at,
         memmove(out, in, left);
         return RIDGE_OK;
     }
-    return launch_gpu(view, &axes, HARNESS_copy0,
-                      (size / 16 + extra / 16) / PROBE_COPY_CHUNKS + PROBE_THREADS, parameters,
-                      stream, err);
+    rate = copy_rate(size, extra);
+    return launch_gpu(view, &axes, HARNESS_copy0, size / 16 / PROBE_COPY_CHUNKS + PROBE_THREADS,
+                      parameters, stream, err);
 }
 
 static ridge_status copy_reference(const ridge_kernel *self, const ridge_case *at,
@@ -189,6 +201,7 @@ static ridge_status read_work(const ridge_kernel *self, const ridge_case *at,
     out->read_bytes = 4 * (double)ridge_buffer_elements(&buffers[0]);
     out->written_bytes = 4 * (double)buffers[1].shape[0];
     out->flop_count = (double)ridge_buffer_elements(&buffers[0]);
+    out->peak = RIDGE_PEAK_FP32;
     out->accumulate_length = buffers[0].shape[1];
     return RIDGE_OK;
 }
@@ -301,6 +314,7 @@ static ridge_status fma_work(const ridge_kernel *self, const ridge_case *at, rid
     if (status != RIDGE_OK)
         return status;
     out->flop_count = 2 * (double)axes.iterations * elements;
+    out->peak = RIDGE_PEAK_FP32;
     out->read_bytes = out->written_bytes = 4 * elements;
     /* Each step halves the error of those before: together less than two roundings of 2 |in|. */
     out->accumulate_length = 2;
@@ -405,6 +419,7 @@ static ridge_status mma_work(const ridge_kernel *self, const ridge_case *at, rid
     if (status != RIDGE_OK)
         return status;
     out->flop_count = warps * PROBE_MMA_CHAINS * (double)axes.iterations * (2 * 16 * 8 * 16);
+    out->peak = RIDGE_PEAK_TENSOR_BF16;
     out->read_bytes = (16 + 8) * 16 * 2;
     out->written_bytes = warps * 16 * 8 * 4;
     out->accumulate_length = INT64_C(16) * PROBE_MMA_CHAINS * axes.iterations;

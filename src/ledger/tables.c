@@ -48,9 +48,9 @@ static const ridge_ledger_column artefact_columns[] = {
     {"content", RIDGE_LEDGER_BYTES, "the bytes, one zstd frame", STATE},
 };
 static const ridge_ledger_column build_columns[] = {
-    {"code_hash", RIDGE_LEDGER_TEXT, "of the machine code of its entry functions; \"opaque:...\": not known, of the file "
-         "it came in", NEEDED},
-    {"arch", RIDGE_LEDGER_TEXT, "\"sm_90a\""},
+    {"code_hash", RIDGE_LEDGER_TEXT, "of the machine code of its entry, device functions and constants (ridge_code_of()); "
+         "\"opaque:...\": not known, of the file it came in", NEEDED},
+    {"arch", RIDGE_LEDGER_TEXT, "what the code is for: \"sm_90\", \"sm_80 sm_90\", \"compute_90\" of PTX, \"cpu\""},
     {"kernel", RIDGE_LEDGER_TEXT, "as named on the command line", STATE},
     {"source_rev", RIDGE_LEDGER_TEXT, "\"v0.6-12-g3f21a0c\"", STATE},
     {"dirty_diff_hash", RIDGE_LEDGER_TEXT, "of what was not committed", WITH},

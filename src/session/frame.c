@@ -155,6 +155,10 @@ void session_deliver(const session_frame *frame, const void *payload,
         break;
     case SESSION_FRAME_BUILD:
         memcpy(&build, payload, sizeof(build));
+        build.kernel[sizeof(build.kernel) - 1] = build.image_kind[sizeof(build.image_kind) - 1] =
+            '\0';
+        build.code_hash[sizeof(build.code_hash) - 1] = '\0';
+        build.code.arch[sizeof(build.code.arch) - 1] = '\0';
         build.image_bytes = frame->size_bytes - sizeof(build);
         build.image = build.image_bytes > 0 ? (const char *)payload + sizeof(build) : NULL;
         if (sink->build != NULL)

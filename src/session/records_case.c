@@ -17,11 +17,11 @@ void session_records_build(session_records *records, const ridge_session_build *
 
     ridge_record_begin(&record, "build");
     ridge_record_text(&record, "code_hash", build->code_hash);
-    records_known_text(&record, "arch", build->arch);
+    records_known_text(&record, "arch", build->code.arch);
     records_take_id(records, &record, records->build_ids[build->arm]);
     ridge_record_begin(&record, "build");
     ridge_record_text(&record, "code_hash", build->code_hash);
-    records_known_text(&record, "arch", build->arch);
+    records_known_text(&record, "arch", build->code.arch);
     records_known_text(&record, "kernel", build->kernel);
     records_put_as(records, &record, records->build_ids[build->arm]);
 }

@@ -25,7 +25,8 @@ typedef struct worker {
     session_records records;
     ridge_case *cases;
     size_t case_count, case_index;
-    bool owns_matrix; /* cases are ridge_check_matrix()'s */
+    ridge_check_memory checked; /* of the kernel */
+    bool owns_matrix;           /* cases are ridge_check_matrix()'s */
     bool has_shrunk;
     ridge_roofs roofs; /* measured with the first case, then used by all */
     bool has_roofs;
@@ -114,8 +115,8 @@ static bool on_should_stop(void *context)
 
 static void send_build(worker *w, int arm, const char *hash)
 {
-    const ridge_device_info *const info = ridge_device_get_info(w->device);
-    ridge_session_build build = {.arm = arm};
+    const ridge_code *const code = ridge_arm_code(w->arms[arm]);
+    ridge_session_build build = {.arm = arm, .code = *code};
     const void *image = NULL;
     const char *kind = NULL;
     char digits[RIDGE_HASH_TEXT];
@@ -131,10 +132,6 @@ static void send_build(worker *w, int arm, const char *hash)
                  ridge_hash_text(image, size_bytes, digits));
     snprintf(build.kernel, sizeof(build.kernel), "%s", ridge_arm_text(w->arms[arm]));
     snprintf(build.image_kind, sizeof(build.image_kind), "%s", kind != NULL ? kind : "");
-    if (info->kind == RIDGE_DEVICE_CUDA)
-        snprintf(build.arch, sizeof(build.arch), "sm_%d", info->sm_version);
-    else
-        snprintf(build.arch, sizeof(build.arch), "cpu");
     session_records_build(&w->records, &build);
     if (!w->request->archive || size_bytes > SESSION_IMAGE_BYTES_MOST)
         size_bytes = 0;
@@ -142,22 +139,16 @@ static void send_build(worker *w, int arm, const char *hash)
         session_send_two(w->child, SESSION_FRAME_BUILD, &build, sizeof(build), image, size_bytes);
 }
 
-/* A library's hash is that of all its code, so two kernels of one library are told apart by their
- * names. Where code has no hash, arms of one name are still the same code. */
+/* Where code has no hash, arms of one name are still the same code. */
 static void take_hash(worker *w, int index)
 {
     const char *const code = ridge_arm_code_hash(w->arms[index]);
     const char *const text = ridge_arm_text(w->arms[index]);
-    const char *const item = strrchr(text, ':');
-    char joined[256];
 
-    if (code != NULL && code[0] != '\0') {
-        snprintf(joined, sizeof(joined), "%s%.200s", code, item != NULL ? item : "");
-        ridge_hash_text(joined, strlen(joined), w->hashes[index]);
-    } else if (w->request->arms[1] != NULL &&
-               strcmp(w->request->arms[0], w->request->arms[1]) == 0) {
+    if (code[0] != '\0')
+        snprintf(w->hashes[index], sizeof(w->hashes[index]), "%s", code);
+    else if (w->request->arms[1] != NULL && strcmp(w->request->arms[0], w->request->arms[1]) == 0)
         ridge_hash_text(text, strlen(text), w->hashes[index]);
-    }
 }
 
 static ridge_status open_arm(worker *w, int index, const char *text,
@@ -206,6 +197,24 @@ static ridge_status open_all(worker *w, ridge_error *err)
 
 /* -- cases ------------------------------------------------------------------------------------- */
 
+/* The plain case of a family is one that a GPU is busy with; one core needs minutes. */
+static void make_smaller(ridge_case *base)
+{
+    for (;;) {
+        double product = 1;
+        size_t greatest = 0, i;
+
+        for (i = 0; i < base->axis_count; i++) {
+            product *= base->axes[i].value > 0 ? (double)base->axes[i].value : 1;
+            if (base->axes[i].value > base->axes[greatest].value)
+                greatest = i;
+        }
+        if (product <= 1 << 20)
+            return;
+        base->axes[greatest].value /= 2;
+    }
+}
+
 static ridge_status make_cases(worker *w, ridge_error *err)
 {
     const ridge_session_request *const request = w->request;
@@ -221,6 +230,8 @@ static ridge_status make_cases(worker *w, ridge_error *err)
         const ridge_dtype *const dtypes = ridge_arm_dtypes(w->arms[0], &dtype_count);
 
         w->owns_matrix = true;
+        if (ridge_device_get_info(w->device)->kind == RIDGE_DEVICE_CPU)
+            make_smaller(&base);
         return ridge_check_matrix(&base, dtypes, dtype_count, ridge_arm_tile(w->arms[0]),
                                   request->full_matrix, request->seed, &w->cases, &w->case_count,
                                   err);
@@ -246,8 +257,17 @@ static ridge_status make_cases(worker *w, ridge_error *err)
 typedef struct shrinking {
     worker *w;
     uint64_t tests;
-    const char *cause_id; /* a smaller case with another cause is another fault */
+    const ridge_mismatch *failed; /* of the case to start from */
 } shrinking;
+
+/* A smaller case with another cause is another fault; one that is wrong all over no longer shows
+ * where a fault of some elements is. */
+static bool is_same_fault(const ridge_mismatch *first, const ridge_mismatch *found)
+{
+    return strcmp(first->cause_id, found->cause_id) == 0 &&
+           (first->wrong_count == 0 || first->wrong_count == first->element_count ||
+            found->wrong_count < found->element_count);
+}
 
 static bool still_fails(void *context, const ridge_case *at)
 {
@@ -261,14 +281,13 @@ static bool still_fails(void *context, const ridge_case *at)
     return !is_stopped(s->w) &&
            ridge_check_kernel(s->w->device, &s->w->watched[0].kernel, at, &options, &result,
                               NULL) == RIDGE_OK &&
-           result.outcome == RIDGE_OUTCOME_FAIL &&
-           strcmp(result.mismatch.cause_id, s->cause_id) == 0;
+           result.outcome == RIDGE_OUTCOME_FAIL && is_same_fault(s->failed, &result.mismatch);
 }
 
 /* Shrinks with the test that failed alone, which keeps the fault the same and the tries short. */
 static void shrink(worker *w, const ridge_check_result *failed)
 {
-    shrinking s = {w, 0, failed->mismatch.cause_id};
+    shrinking s = {w, 0, &failed->mismatch};
     ridge_check_options options = w->request->check;
     ridge_check_result result;
     ridge_case at = failed->at;
@@ -286,16 +305,18 @@ static void shrink(worker *w, const ridge_check_result *failed)
 
 static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err)
 {
+    ridge_check_options options = w->request->check;
     ridge_check_result result;
     ridge_status status;
 
+    options.memory = &w->checked;
     on_progress(w, RIDGE_PHASE_CHECK, (int)w->case_index, (int)w->case_count, NAN);
-    status =
-        ridge_check_kernel(w->device, &w->watched[0].kernel, at, &w->request->check, &result, err);
+    status = ridge_check_kernel(w->device, &w->watched[0].kernel, at, &options, &result, err);
     if (status != RIDGE_OK)
         return status;
     session_records_check(&w->records, &result, w->request->arms[0]);
     session_send(w->child, SESSION_FRAME_CHECK, &result, sizeof(result));
+    atomic_store(&w->child->box->is_told, true);
     if (w->request->shrink && !w->has_shrunk && result.outcome == RIDGE_OUTCOME_FAIL) {
         w->has_shrunk = true;
         shrink(w, &result);
@@ -373,6 +394,10 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
     ridge_error ignored;
 
     ridge_case_text(at, w->child->box->case_text, RIDGE_CASE_TEXT);
+    atomic_store(&w->child->box->case_number, -1);
+    w->child->box->at = *at;
+    atomic_store(&w->child->box->is_told, false);
+    atomic_store(&w->child->box->case_number, (int)w->case_index);
     session_beat(w->child);
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
@@ -391,6 +416,7 @@ ridge_status session_work(void *request, session_child *child, ridge_error *err)
 
     if (status == RIDGE_OK && w.request->kind != RIDGE_SESSION_DESCRIBE)
         status = make_cases(&w, err);
+    w.case_index = w.request->first_case;
     for (; status == RIDGE_OK && w.case_index < w.case_count && !is_stopped(&w); w.case_index++)
         status = run_case(&w, &w.cases[w.case_index], err);
     if (w.records.session_id[0] != '\0')
@@ -411,19 +437,73 @@ ridge_status session_work(void *request, session_child *child, ridge_error *err)
     return status;
 }
 
+/* The case that a child was lost with, as one that failed. */
+static void deliver_loss(const session_loss *loss, const ridge_error *why,
+                         const ridge_session_sink *sink)
+{
+    ridge_check_result *const result = ridge_calloc(1, sizeof(*result));
+
+    if (result != NULL && !loss->is_told && sink != NULL && sink->check != NULL) {
+        result->at = loss->at;
+        result->outcome = RIDGE_OUTCOME_FAIL;
+        result->test_count = 1;
+        result->tests[0].test = RIDGE_TEST_VALUES;
+        result->tests[0].outcome = RIDGE_OUTCOME_FAIL;
+        snprintf(result->tests[0].text, sizeof(result->tests[0].text), "%.199s", why->text);
+        result->worst_scaled_error = NAN;
+        result->mismatch.period.axis = -1;
+        result->mismatch.worst_index = -1;
+        sink->check(sink->context, result);
+    }
+    ridge_free(result);
+}
+
+/* A check, in one child after another when cases end theirs. */
+static ridge_status check_on(ridge_session_request *request, session_plan *plan,
+                             const ridge_session_sink *sink, ridge_error *err)
+{
+    ridge_error why = {RIDGE_OK, ""};
+    session_loss loss;
+    ridge_status status;
+
+    plan->loss = &loss;
+    for (int crashes = 0;; crashes++) {
+        loss = (session_loss){.case_number = -1};
+        status = session_supervise(plan, sink, &why);
+        if (status == RIDGE_OK || !loss.is_lost || loss.case_number < 0)
+            return status == RIDGE_OK ? RIDGE_OK : ridge_fail(err, status, "%s", why.text);
+        deliver_loss(&loss, &why, sink);
+        if (crashes + 1 == RIDGE_SESSION_CRASHES)
+            return ridge_fail(err, status, "stopped after %d cases that ended the process: %s",
+                              RIDGE_SESSION_CRASHES, why.text);
+        request->first_case = (size_t)loss.case_number + 1;
+        request->shrink = false; /* or the next one is shrunk into the same crash */
+    }
+}
+
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
                                ridge_error *err)
 {
     ridge_session_request copy = *request;
-    const session_plan plan = {.job = session_work,
-                               .context = &copy,
-                               .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
-                               .arm_names = {request->arms[0], request->arms[1] != NULL
-                                                                   ? request->arms[1]
-                                                                   : request->arms[0]}};
+    const bool needs_python = session_needs_python(request);
+    session_plan plan = {.job = needs_python ? session_become_python : session_work,
+                         .context = &copy,
+                         .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
+                         .arm_names = {request->arms[0], request->arms[1] != NULL
+                                                             ? request->arms[1]
+                                                             : request->arms[0]}};
 
     if (request->arms[0] == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no kernel given");
+    if (needs_python && request->kind == RIDGE_SESSION_CHECK)
+        return ridge_fail(
+            err, RIDGE_ERR_UNSUPPORTED,
+            "callables are checked in Python, where their tensors are: ridge.check()");
+    /* The harness has no buffers of theirs to look at; the package compares outputs before. */
+    if (needs_python)
+        copy.bench.without |= UINT64_C(1) << RIDGE_GUARD_CHECK | UINT64_C(1) << RIDGE_GUARD_REFILL |
+                              UINT64_C(1) << RIDGE_GUARD_OUTPUTS |
+                              UINT64_C(1) << RIDGE_GUARD_SHARED;
     if (request->in_process) {
         static const ridge_session_sink none;
         session_box *const box = ridge_calloc(1, sizeof(*box));
@@ -436,5 +516,7 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
         ridge_free(box);
         return status;
     }
+    if (copy.kind == RIDGE_SESSION_CHECK)
+        return check_on(&copy, &plan, sink, err);
     return session_supervise(&plan, sink, err);
 }

@@ -97,6 +97,9 @@ typedef struct session_box {
     atomic_int arm;     /* that call is of, or was last of; -1: none */
     atomic_int phase;   /* ridge_phase; -1: none */
     char case_text[RIDGE_CASE_TEXT];
+    atomic_int case_number; /* that runs; -1: none */
+    atomic_bool is_told;    /* its result has been sent */
+    ridge_case at;          /* it, before case_number names it */
 } session_box;
 
 /* -- the child --------------------------------------------------------------------------------- */
@@ -120,14 +123,28 @@ typedef ridge_status (*session_job)(void *context, session_child *child, ridge_e
 
 /* Runs a job in a child and delivers what it sends. arm_names (either may be NULL) are for messages.
  * Returns the status of the job, or what became of the child. */
+/* What was lost with a child that crashed, hung, or spoilt its GPU context. */
+typedef struct session_loss {
+    bool is_lost;
+    int case_number; /* -1: before the first */
+    bool is_told;
+    ridge_case at;
+} session_loss;
+
 typedef struct session_plan {
     session_job job;
     void *context;
     double timeout_s;
     const char *arm_names[2];
+    session_loss *loss; /* NULL: not asked for */
 } session_plan;
 ridge_status session_supervise(const session_plan *plan, const ridge_session_sink *sink,
                                ridge_error *err);
+
+/* interpreter.c: whether an arm is a Python callable, and the job of a child that becomes an
+ * interpreter; returns only when it could not. */
+bool session_needs_python(const ridge_session_request *request);
+ridge_status session_become_python(void *request, session_child *child, ridge_error *err);
 
 /* Removes a folder and all in it, links not followed. */
 void session_remove_folder(const char *path);

@@ -91,7 +91,8 @@ void session_remove_folder(const char *path)
     remove_at(AT_FDCWD, path, FOLDER_DEPTH);
 }
 
-/* The box is a page of a file that has no name any more. */
+/* The box is a page of a file of the session's folder, so that a child that becomes another program
+ * finds it again. */
 static ridge_status make_box(supervisor *s, ridge_error *err)
 {
     const char *const base = getenv("TMPDIR");
@@ -115,7 +116,6 @@ static ridge_status make_box(supervisor *s, ridge_error *err)
     if (full == 0)
         page = mmap(NULL, sizeof(session_box), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (descriptor >= 0) {
-        unlink(path);
         close(descriptor);
     }
     if (page == MAP_FAILED)
@@ -123,6 +123,7 @@ static ridge_status make_box(supervisor *s, ridge_error *err)
     s->box = page;
     atomic_store(&s->box->arm, -1);
     atomic_store(&s->box->phase, -1);
+    atomic_store(&s->box->case_number, -1);
     return RIDGE_OK;
 }
 
@@ -473,6 +474,22 @@ static ridge_status verdict(const supervisor *s, ridge_error *err)
                       WIFEXITED(s->exit_status) ? WEXITSTATUS(s->exit_status) : -1, place);
 }
 
+/* Whether a fresh child can go on behind the case at hand. */
+static void note_loss(const supervisor *s)
+{
+    session_loss *const loss = s->plan->loss;
+    const session_box *const box = s->box;
+
+    if (loss == NULL)
+        return;
+    loss->case_number = atomic_load(&box->case_number);
+    loss->is_told = atomic_load(&box->is_told);
+    loss->at = box->at;
+    loss->is_lost = !s->is_spoilt && !atomic_load(&box->stop) &&
+                    (s->job_error.status != RIDGE_OK ? s->job_error.status == RIDGE_ERR_CUDA
+                                                     : s->silent_s > 0 || !s->is_killed);
+}
+
 ridge_status session_supervise(const session_plan *plan, const ridge_session_sink *sink,
                                ridge_error *err)
 {
@@ -486,8 +503,11 @@ ridge_status session_supervise(const session_plan *plan, const ridge_session_sin
         status = start(&s, err);
     if (status == RIDGE_OK)
         status = follow(&s, err);
-    if (status == RIDGE_OK)
+    if (status == RIDGE_OK) {
         status = verdict(&s, err);
+        if (status != RIDGE_OK)
+            note_loss(&s);
+    }
     if (s.results >= 0)
         close(s.results);
     if (s.output >= 0)

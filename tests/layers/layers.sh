@@ -7,7 +7,7 @@ set -eu
 cd "$1"
 
 {
-    for folder in src kernels include examples; do
+    for folder in src kernels include examples bindings; do
         [ ! -d $folder ] || find $folder -type f -name '*.[ch]'
     done
 } | LC_ALL=C sort | awk '
@@ -21,7 +21,7 @@ cd "$1"
         may["bound"] = "hardware"
         may["diagnose"] = "report hardware banks binary bound"
         may["timeline"] = "hardware"
-        may["device"] = "hardware"
+        may["device"] = "hardware bound"
         may["check"] = "device hardware"
         may["bench"] = "device hardware bound check"
         may["arm"] = "device hardware binary bound"
@@ -117,7 +117,7 @@ cd "$1"
         return ""
     }
 
-    # top: the first folder of the file: src, kernels, include or examples.
+    # top: the first folder of the file: src, kernels, include, examples or bindings.
     function check_include(top, text,    is_system, header, target, part) {
         includes++
         is_system = text ~ /include[ \t]*</
@@ -133,6 +133,8 @@ cd "$1"
             check_public(top, header)
         else if (is_system)
             return
+        else if (top == "bindings" && header ~ /^ridge_python[.]h$/)
+            return # its own
         else if (top == "kernels" && (header !~ /\// || header ~ /^common\//))
             return # a neighbour, or what all families share
         else if (top != "src")
@@ -146,7 +148,7 @@ cd "$1"
 
     function check_public(top, header,    target) {
         target = public_owner(substr(header, length("ridge/") + 1))
-        if (top == "examples" || folder == "cli" || target == "" || folder == "")
+        if (top == "examples" || top == "bindings" || folder == "cli" || target == "" || folder == "")
             return
         if (!((folder, target) in allowed))
             complain(header ": " folder " may not use " target)

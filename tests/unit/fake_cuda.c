@@ -41,6 +41,7 @@ struct CUmod_st {
 struct CUgraphNode_st {
     unsigned type;
     cu_kernel_node kernel;
+    struct CUgraph_st *child;
 };
 struct CUgraph_st {
     struct CUgraphNode_st nodes[NODES_MOST];
@@ -545,7 +546,7 @@ cu_result cuStreamEndCapture(cu_stream stream, cu_graph *out)
         free(stream->capture);
         control->graphs--;
     } else {
-        *out = stream->capture;
+        *out = control->captured = stream->capture;
     }
     stream->capture = NULL;
     return broken;
@@ -790,6 +791,54 @@ cu_result cuGraphKernelNodeGetParams_v2(cu_graph_node node, cu_kernel_node *out)
         out->kernel = (cu_kernel)(void *)node->kernel.function;
     }
     return CU_SUCCESS;
+}
+
+/* The driver copies the child. */
+cu_result cuGraphAddChildGraphNode(cu_graph_node *out, cu_graph graph, const cu_graph_node *before,
+                                   size_t count, cu_graph child)
+{
+    (void)before;
+    (void)count;
+    ENTER;
+    if (graph->count == NODES_MOST)
+        abort();
+    *out = &graph->nodes[graph->count++];
+    (*out)->type = CU_NODE_GRAPH;
+    (*out)->child = child;
+    return CU_SUCCESS;
+}
+
+cu_result cuGraphChildGraphNodeGetGraph(cu_graph_node node, cu_graph *out)
+{
+    ENTER;
+    *out = node->child;
+    return CU_SUCCESS;
+}
+
+cu_result cuStreamGetCaptureInfo_v3(cu_stream stream, unsigned *status, uint64_t *id,
+                                    cu_graph *graph, const cu_graph_node **before,
+                                    const cu_graph_edge **edges, size_t *count)
+{
+    (void)edges;
+    ENTER;
+    *status = stream->capture != NULL ? CU_CAPTURE_ACTIVE : CU_CAPTURE_NONE;
+    *id = 1;
+    *graph = stream->capture;
+    *before = NULL;
+    *count = 0;
+    return CU_SUCCESS;
+}
+
+cu_result cuStreamUpdateCaptureDependencies_v2(cu_stream stream, cu_graph_node *before,
+                                               const cu_graph_edge *edges, size_t count,
+                                               unsigned flags)
+{
+    (void)stream;
+    (void)before;
+    (void)edges;
+    (void)count;
+    ENTER;
+    return flags == CU_CAPTURE_SET ? CU_SUCCESS : CU_INVALID_VALUE;
 }
 
 cu_result cuKernelGetName(const char **name, cu_kernel kernel)

@@ -27,6 +27,7 @@ typedef struct fake_control {
     unsigned processes;
     int lists_self;
     unsigned long long reasons;
+    void *captured; /* the CUgraph that the last capture gave */
 } fake_control;
 
 #endif

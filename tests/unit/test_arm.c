@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "arm/arm_internal.h"
+#include "ridge/report.h"
 
 static ridge_device *cpu(void)
 {
@@ -448,6 +449,119 @@ static void manifest_memory_runs_out(void **state)
     ridge_device_free(device);
 }
 
+/* -- Python ------------------------------------------------------------------------------------ */
+
+static struct interpreter {
+    int opened, closed;
+    ridge_status answer;
+} interpreter;
+
+static ridge_status python_open(void *context, int arm, const char *module, const char *function,
+                                ridge_case *base, const ridge_kernel **kernel, ridge_error *err)
+{
+    static const ridge_kernel callable = {.struct_size = sizeof(ridge_kernel), .name = "callable"};
+    struct interpreter *const self = context;
+
+    assert_int_equal(arm, 1);
+    assert_string_equal(module, "pkg.mod");
+    assert_string_equal(function, "f");
+    if (self->answer != RIDGE_OK)
+        return ridge_fail(err, self->answer, "no module pkg");
+    self->opened++;
+    base->dtype = RIDGE_DTYPE_F16;
+    *kernel = &callable;
+    return RIDGE_OK;
+}
+
+static void python_close(void *context, int arm)
+{
+    assert_int_equal(arm, 1);
+    ((struct interpreter *)context)->closed++;
+}
+
+static void opens_python(void **state)
+{
+    const ridge_arm_python python = {python_open, python_close, &interpreter};
+    const ridge_arm_options options = {.python = &python, .python_arm = 1};
+    ridge_device *const device = cpu();
+    ridge_error err = {0};
+    ridge_case base;
+    ridge_arm *arm;
+    size_t count;
+
+    (void)state;
+    interpreter = (struct interpreter){0};
+    assert_int_equal(ridge_arm_open(device, "python:pkg.mod:f", &options, &arm, &err), RIDGE_OK);
+    assert_string_equal(ridge_arm_kernel(arm)->name, "callable");
+    assert_string_equal(ridge_arm_code_hash(arm), "");
+    ridge_arm_case(arm, &base);
+    assert_int_equal(base.axis_count, 0); /* any axis may be set */
+    assert_int_equal(ridge_arm_dtypes(arm, &count)[0], RIDGE_DTYPE_F16);
+    ridge_arm_free(arm);
+    assert_int_equal(interpreter.closed, 1);
+
+    interpreter.answer = RIDGE_ERR_IO;
+    assert_int_equal(ridge_arm_open(device, "python:pkg.mod:f", &options, &arm, &err),
+                     RIDGE_ERR_IO);
+    assert_string_equal(err.text, "no module pkg");
+    assert_null(arm);
+    assert_int_equal(interpreter.opened, interpreter.closed);
+    ridge_device_free(device);
+}
+
+/* A profile, and a manifest of the cubin that it carries, are of one code. */
+static void code_in_a_profile(void **state)
+{
+    char folder[] = "/tmp/ridge-test-XXXXXX", path[64];
+    ridge_device *const device = cpu();
+    ridge_error err = {RIDGE_OK, ""};
+    const ridge_report_kernel *kernel;
+    const ridge_module *module;
+    ridge_report *report;
+    const char *name;
+    ridge_code code;
+    ridge_arm *arm;
+    FILE *file;
+
+    (void)state;
+    if (ridge_report_open(RIDGE_SOURCE_DIR "/tests/data/ladder/stride_128.ncu-rep.zst", &report,
+                          &err) != RIDGE_OK)
+        fail_msg("%s", err.text);
+    kernel = ridge_report_kernel_at(report, 0);
+    module = ridge_report_kernel_module(kernel);
+    name = ridge_report_kernel_get_info(kernel)->mangled_name;
+    assert_true(module != NULL && name != NULL);
+    assert_int_equal(ridge_code_of(module->binary, module->binary_bytes, name, &code, &err),
+                     RIDGE_OK);
+    assert_int_equal(strlen(code.hash), 32);
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/sample.cubin", folder);
+    file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(module->binary, 1, module->binary_bytes, file), module->binary_bytes);
+    fclose(file);
+    snprintf(path, sizeof(path), "%s/k.json", folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file,
+            "{\"schema\": \"ridge-kernel/1\", \"image\": \"sample.cubin\", \"entry\": \"%s\","
+            " \"grid\": [1], \"block\": [256], \"args\": ["
+            "{\"name\": \"in\", \"role\": \"in\", \"dtype\": \"bf16\", \"shape\": [64]},"
+            "{\"name\": \"out\", \"role\": \"out\", \"dtype\": \"f32\", \"shape\": [64]},"
+            "{\"name\": \"n\", \"role\": \"scalar\", \"dtype\": \"i32\", \"value\": 1}]}",
+            name);
+    fclose(file);
+    if (ridge_arm_open(device, path, NULL, &arm, &err) != RIDGE_OK)
+        fail_msg("%s", err.text);
+    remove_folder(folder);
+    assert_string_equal(ridge_arm_code_hash(arm), code.hash);
+    assert_string_equal(ridge_arm_code(arm)->arch, "sm_90");
+    ridge_arm_free(arm);
+    ridge_report_free(report);
+    ridge_device_free(device);
+}
+
 int main(void)
 {
     static cases list;
@@ -459,6 +573,8 @@ int main(void)
     cases_add(&list, "a reference of a family", borrows_reference, NULL);
     cases_add(&list, "a call by a family", call_by_family, NULL);
     CASES_ADD_ROWS(&list, opens_manifest, manifests);
+    cases_add(&list, "the code in a profile", code_in_a_profile, NULL);
     cases_add(&list, "memory that runs out", manifest_memory_runs_out, NULL);
+    cases_add(&list, "a callable of Python", opens_python, NULL);
     return cases_run(&list, "arm");
 }

@@ -265,7 +265,7 @@ static void everything_is_reported(void **state)
 }
 
 /* In the warm-up, the first block, the second placement. */
-static const int stops[] = {1, 30, 62, 65, 67, 80};
+static const int stops[] = {1, 62, 65, 80};
 
 static void an_interruption_keeps_what_there_is(void **state)
 {
@@ -307,8 +307,9 @@ static void the_budget_ends_it(void **state)
     assert_int_equal(compare(&a, &b, &options, NULL, &result, NULL), RIDGE_OK);
     assert_false(result.is_interrupted);
     assert_in_range(result.placements, 2, 5);
-    assert_true(ridge_bench_estimate_s(&options, true) == 0.1);
-    assert_true(ridge_bench_estimate_s(NULL, true) == 60);
+    assert_true(ridge_bench_estimate_s(&options, true) < ridge_bench_estimate_s(NULL, true));
+    assert_true(ridge_bench_estimate_s(NULL, true) == 4.5);
+    assert_true(ridge_bench_estimate_s(NULL, false) == 3);
     options.regime = RIDGE_REGIME_BOTH;
     assert_true(ridge_bench_estimate_s(&options, true) > 12);
     (void)state;
@@ -466,9 +467,6 @@ static void roofs(void **state)
 {
     ridge_roofs found;
 
-#ifdef __SANITIZE_ADDRESS__
-    skip(); /* half a GiB of sets: 10 s under the sanitizers */
-#endif
     assert_int_equal(ridge_bench_roofs(device, &found, NULL), RIDGE_OK);
     assert_true(found.is_measured);
     assert_true(found.dram_bytes_per_s > 1e8 && found.dram_bytes_per_s < 1e13);

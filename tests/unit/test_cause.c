@@ -238,6 +238,62 @@ static void sequences_of_length_64(arrays *a)
         spoil(a, AT(a, i, j));
 }
 
+static void sequences_of_whole_tiles(arrays *a)
+{
+    static const double *inputs[] = {lengths};
+    static const int64_t counts[] = {256};
+
+    for (int i = 0; i < 256; i++)
+        lengths[i] = i % 6 == 0 ? i % 96 / 6 * 16 : i;
+    a->pair.inputs = inputs;
+    a->pair.input_counts = counts;
+    a->pair.input_count = 1;
+    EACH(a, i, j)
+    if (lengths[i] > 0 && lengths[i] < 255 && fmod(lengths[i], 16) == 0)
+        spoil(a, AT(a, i, j));
+}
+
+static void neighbour(arrays *a, int64_t i, int64_t j, int64_t distance)
+{
+    a->out[AT(a, i, j)] = ridge_dtype_round(a->pair.dtype, a->ref[AT(a, i, j) - distance]);
+}
+
+static void fourth_of_a_vector(arrays *a)
+{
+    EACH(a, i, j)
+    if (j % 4 == 3)
+        neighbour(a, i, j, 1);
+}
+
+static void rows_off_16_bytes(arrays *a)
+{
+    EACH(a, i, j)
+    if (i * a->pair.shape[1] % 8 != 0)
+        spoil(a, AT(a, i, j));
+}
+
+static void half_warp_copied(arrays *a)
+{
+    EACH(a, i, j)
+    if (j % 32 >= 16)
+        neighbour(a, i, j, 16);
+}
+
+static void tile_of_its_neighbour(arrays *a)
+{
+    EACH(a, i, j)
+    if (i / 16 == 1 && j / 32 == 2)
+        neighbour(a, i, j, 32);
+}
+
+/* A race that is lost in some tiles of 16 x 32. */
+static void stages_read_early(arrays *a)
+{
+    EACH(a, i, j)
+    if (i / 16 * 5 % 7 == j / 32 % 7)
+        spoil(a, AT(a, i, j));
+}
+
 static void nan_rows(arrays *a)
 {
     EACH(a, i, j)
@@ -384,6 +440,18 @@ static struct cause_case {
      "rows of length 0:"},
     {"sequences of one length", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, sequences_of_length_64,
      "row_length", "rows of length 64:"},
+    {"sequences of whole tiles", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, sequences_of_whole_tiles,
+     "row_length", "rows whose length mod 16 is 0:"},
+    {"a vector's third for its fourth", RIDGE_DTYPE_F32, 256, 256, 0, 0, 0, fourth_of_a_vector,
+     "vector_alignment", "column mod 4 = 3, 16 bytes"},
+    {"rows that are not aligned", RIDGE_DTYPE_BF16, 256, 250, 0, 0, 0, rows_off_16_bytes,
+     "vector_alignment", "row mod 4 in 1-3, rows off 16 bytes"},
+    {"a warp's lower half in its upper", RIDGE_DTYPE_F32, 256, 256, 0, 0, 0, half_warp_copied,
+     "lane_mapping", "column mod 32 in 16-31"},
+    {"a tile of its neighbour's values", RIDGE_DTYPE_F32, 256, 256, 0, 0, 64, tile_of_its_neighbour,
+     "one_tile", "rows 16-31, columns 64-95"},
+    {"stages read early", RIDGE_DTYPE_F32, 256, 256, 0, 0, 64, stages_read_early, "pipeline_stage",
+     "of 128 tiles of 16 x 32, whole: a stage read before it arrived"},
     {"rows of NaN", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, nan_rows, "nan",
      "2 whole rows are NaN"},
     {"scattered NaN", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, nan_elements, "nan",

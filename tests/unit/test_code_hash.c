@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "binary_support.h"
 
-#include "arm/arm_internal.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "ridge/image.h"
 
 static void hash_of(file_bytes file, const char *entry, char out[RIDGE_HASH_TEXT])
 {
     ridge_error err = {RIDGE_OK, ""};
+    ridge_code code;
 
-    if (arm_code_hash(file.data, file.size, entry, out, &err) != RIDGE_OK)
+    if (ridge_code_of(file.data, file.size, entry, &code, &err) != RIDGE_OK)
         fail_msg("%s", err.text);
+    memcpy(out, code.hash, RIDGE_HASH_TEXT);
 }
 
 static file_bytes plugin(const char *name)
@@ -57,6 +61,44 @@ static void instructions_count(void **state)
     file.data[at + code_bytes - 1] ^= 1; /* the last byte counts too */
     hash_of(file, "block_sum", after);
     assert_string_not_equal(before, after);
+    support_release(&file);
+}
+
+/* What the kernel takes, when it is one. */
+static void resources(void **state)
+{
+    file_bytes file = support_data("sample_90.cubin.gz");
+    ridge_cubin *const cubin = support_cubin(file);
+    const ridge_function *const function = ridge_cubin_function(cubin, "spill");
+    ridge_code code;
+
+    (void)state;
+    assert_int_equal(ridge_code_of(file.data, file.size, "spill", &code, NULL), RIDGE_OK);
+    assert_string_equal(code.arch, "sm_90");
+    assert_int_equal(code.registers_per_thread, function->registers_per_thread);
+    assert_int_equal(code.local_bytes, function->local_bytes);
+    assert_int_equal(code.static_shared_bytes, function->static_shared_bytes);
+    assert_int_equal(code.code_bytes, function->code_bytes);
+    assert_int_equal(ridge_code_of(file.data, file.size, NULL, &code, NULL), RIDGE_OK);
+    assert_int_equal(code.registers_per_thread, -1); /* of several */
+    assert_int_equal(ridge_code_of(file.data, file.size, "no_such", &code, NULL), RIDGE_OK);
+    assert_string_equal(code.hash, "");
+    ridge_cubin_free(cubin);
+    support_release(&file);
+}
+
+static void names_that_begin_so(void **state)
+{
+    file_bytes file = support_data("sample_90.cubin.gz");
+    char one[RIDGE_HASH_TEXT], next[RIDGE_HASH_TEXT];
+
+    (void)state;
+    hash_of(file, "block_sum", one);
+    hash_of(file, "block_su*", next);
+    assert_string_equal(one, next);
+    hash_of(file, "*", one);
+    hash_of(file, NULL, next);
+    assert_string_equal(one, next);
     support_release(&file);
 }
 
@@ -121,23 +163,25 @@ static void ptx_text(void **state)
 {
     static const char plain[] = PTX_HEAD PTX_BODY;
     const struct ptx *const row = *state;
-    char first[RIDGE_HASH_TEXT], next[RIDGE_HASH_TEXT];
+    ridge_code first, next;
 
-    assert_int_equal(arm_code_hash(plain, strlen(plain), "k", first, NULL), RIDGE_OK);
-    assert_int_equal(arm_code_hash(row->text, strlen(row->text), "k", next, NULL), RIDGE_OK);
-    assert_int_equal(strlen(first), 32);
-    assert_true((strcmp(first, next) == 0) == row->is_same);
+    assert_int_equal(ridge_code_of(plain, strlen(plain), "k", &first, NULL), RIDGE_OK);
+    assert_int_equal(ridge_code_of(row->text, strlen(row->text), "k", &next, NULL), RIDGE_OK);
+    assert_int_equal(strlen(first.hash), 32);
+    assert_string_equal(first.arch, "compute_90");
+    assert_true((strcmp(first.hash, next.hash) == 0) == row->is_same);
 }
 
 static void no_code(void **state)
 {
-    char hash[RIDGE_HASH_TEXT];
+    ridge_code code;
 
     (void)state;
-    assert_int_equal(arm_code_hash("text", 4, NULL, hash, NULL), RIDGE_OK);
-    assert_string_equal(hash, "");
-    assert_int_equal(arm_code_hash("", 0, NULL, hash, NULL), RIDGE_OK);
-    assert_string_equal(hash, "");
+    assert_int_equal(ridge_code_of("text", 4, NULL, &code, NULL), RIDGE_OK);
+    assert_string_equal(code.hash, "");
+    assert_int_equal(ridge_code_of("", 0, NULL, &code, NULL), RIDGE_OK);
+    assert_string_equal(code.hash, "");
+    assert_int_equal(code.code_bytes, -1);
 }
 
 /* With nvcc: the same source in two folders, with and without lines, and a changed one. */
@@ -183,15 +227,15 @@ static void memory_runs_out(void **state)
 {
     file_bytes file = support_data("tiny_none.fatbin.gz");
     ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
-    char hash[RIDGE_HASH_TEXT];
+    ridge_code code;
 
     (void)state;
     for (size_t nth = 1; status == RIDGE_ERR_OUT_OF_MEMORY; nth++) {
         ridge_memory_fail_at(nth);
-        status = arm_code_hash(file.data, file.size, NULL, hash, NULL);
+        status = ridge_code_of(file.data, file.size, NULL, &code, NULL);
         ridge_memory_fail_at(0);
         assert_true(nth < 1000);
-        assert_true(status == RIDGE_OK || hash[0] == '\0');
+        assert_true(status == RIDGE_OK || code.hash[0] == '\0');
     }
     assert_int_equal(status, RIDGE_OK);
     support_release(&file);
@@ -203,6 +247,8 @@ int main(void)
 
     CASES_ADD_ROWS(&list, ptx_text, ptxs);
     cases_add(&list, "instructions count", instructions_count, NULL);
+    cases_add(&list, "resources", resources, NULL);
+    cases_add(&list, "names that begin so", names_that_begin_so, NULL);
     cases_add(&list, "packing does not count", packing_does_not_count, NULL);
     cases_add(&list, "code of the host", host_code, NULL);
     cases_add(&list, "no code", no_code, NULL);

@@ -79,6 +79,7 @@ _Static_assert(sizeof(cu_tensor_map) == sizeof(CUtensorMap) &&
 #define cu_launch_config CUlaunchConfig
 #define cu_kernel_node CUDA_KERNEL_NODE_PARAMS
 #define cu_tensor_map CUtensorMap
+#define cu_graph_edge CUgraphEdgeData
 #define SAME_CALL(symbol, since, parameters)                                                       \
     _Static_assert(__builtin_types_compatible_p(__typeof__(&(symbol)), cu_result(*) parameters),   \
                    #symbol " has other parameters");

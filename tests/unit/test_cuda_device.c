@@ -602,9 +602,9 @@ static void captures(void **state)
     ridge_gpu_module *module;
     ridge_gpu_function *mark, *other;
     ridge_stream *stream;
-    ridge_graph *graph, *adopted;
+    ridge_graph *graph, *adopted, *outer;
     ridge_graph_node node;
-    void *data;
+    void *data, *native;
     uint32_t value = 1;
     void *const parameters[] = {&data, &value};
     const ridge_gpu_launch launch = {
@@ -639,6 +639,28 @@ static void captures(void **state)
     WORKS(ridge_graph_of_native(device, graph, &adopted, &err));
     assert_int_equal(ridge_graph_node_count(adopted), 0);
     ridge_graph_free(adopted);
+    /* With its graph: nodes are listed, and it can be put into another. */
+    native = cuda->captured;
+    WORKS(ridge_graph_of_natives(device, native, graph, &adopted, &err));
+    assert_int_equal(ridge_graph_node_count(adopted), 3);
+    WORKS(ridge_capture_begin(stream, true, &err));
+    WORKS(ridge_gpu_function_launch(mark, &launch, parameters, ridge_stream_native(stream), &err));
+    WORKS(ridge_graph_launch(adopted, stream, &err));
+    WORKS(ridge_graph_launch_native(adopted, ridge_stream_native(stream), &err));
+    WORKS(ridge_device_copy(device, stream, data, data, 4, &err));
+    WORKS(ridge_capture_end(stream, &outer, &err));
+    assert_int_equal(ridge_graph_node_count(outer), 8);
+    assert_true(ridge_graph_node_at(outer, 5, &node));
+    assert_string_equal(node.name, "other_kernel");
+    assert_true(ridge_graph_node_at(outer, 7, &node));
+    assert_string_equal(node.kind, "copy");
+    ridge_graph_free(outer);
+    ridge_graph_free(adopted);
+    WORKS(ridge_graph_of_natives(device, native, NULL, &adopted, &err));
+    WORKS(ridge_graph_launch(adopted, stream, &err));
+    ridge_graph_free(adopted);
+    FAILS(ridge_graph_of_natives(device, NULL, NULL, &adopted, &err), RIDGE_ERR_INVALID_ARGUMENT,
+          "neither a graph");
     ridge_graph_free(graph);
     ridge_stream_free(stream);
     ridge_device_release(device, data);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Identity of machine code: two builds of the same source have the same hash, a changed
+ * Identity of machine code, and what it takes: two builds of the same source have the same hash, a changed
  * instruction or constant another. What a build leaves in a file besides (paths, times, lines,
  * symbols, the order of modules) does not count.
  *
@@ -10,15 +10,23 @@
  *     library without        the sections of the host that are executed
  *
  * Parts are hashed one by one and their hashes sorted, so that the order of modules is nothing. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "arm/arm_internal.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "ridge/image.h"
+
+const ridge_code ridge_code_unknown = {"", "", -1, -1, -1, -1};
 
 typedef struct parts {
     char (*hashes)[RIDGE_HASH_TEXT];
     size_t count, capacity;
+    const char *entry; /* NULL: all; with '*' at its end all that begin so */
+    ridge_code *code;
+    size_t kernel_count; /* that code tells of */
 } parts;
 
 static ridge_status add_part(parts *list, const void *bytes, size_t size_bytes, ridge_error *err)
@@ -43,13 +51,54 @@ static int compare_hashes(const void *a, const void *b)
     return memcmp(a, b, RIDGE_HASH_TEXT);
 }
 
-static void finish_parts(parts *list, char out[RIDGE_HASH_TEXT])
+static void finish_parts(parts *list)
 {
-    out[0] = '\0';
     if (list->count > 0) {
         qsort(list->hashes, list->count, sizeof(list->hashes[0]), compare_hashes);
-        ridge_hash_text(list->hashes, list->count * sizeof(list->hashes[0]), out);
+        ridge_hash_text(list->hashes, list->count * sizeof(list->hashes[0]), list->code->hash);
     }
+}
+
+static bool is_wanted(const parts *list, const char *name)
+{
+    const size_t length = list->entry != NULL ? strlen(list->entry) : 0;
+
+    if (list->entry == NULL)
+        return true;
+    if (length > 0 && list->entry[length - 1] == '*')
+        return strncmp(list->entry, name, length - 1) == 0;
+    return strcmp(list->entry, name) == 0;
+}
+
+/* "sm_80 sm_90": each once, in the order of the file. */
+static void add_arch(ridge_code *code, const char *kind, int sm)
+{
+    char word[24];
+    const char *at = code->arch;
+    const size_t used = strlen(code->arch);
+    const size_t length = (size_t)snprintf(word, sizeof(word), "%s_%d", kind, sm);
+
+    for (; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == code->arch || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return;
+    if (used + length + 2 <= sizeof(code->arch))
+        snprintf(code->arch + used, sizeof(code->arch) - used, "%s%s", used > 0 ? " " : "", word);
+}
+
+/* What one kernel takes; of several nothing is said. */
+static void add_resources(parts *list, const ridge_function *function)
+{
+    ridge_code *const code = list->code;
+
+    if (list->kernel_count++ == 0) {
+        code->registers_per_thread = function->registers_per_thread;
+        code->local_bytes = function->local_bytes;
+        code->static_shared_bytes = function->static_shared_bytes;
+        code->code_bytes = (int64_t)function->code_bytes;
+        return;
+    }
+    code->registers_per_thread = code->local_bytes = code->static_shared_bytes = -1;
+    code->code_bytes = -1;
 }
 
 /* -- PTX --------------------------------------------------------------------------------------- */
@@ -123,6 +172,7 @@ static ridge_status hash_ptx(parts *list, const ridge_loaded *loaded, ridge_erro
     ridge_text plain;
     ridge_status status;
 
+    add_arch(list->code, "compute", loaded->ptx_sm);
     ridge_text_init(&plain);
     add_ptx(&plain, loaded->text, loaded->text_bytes);
     status = plain.failed ? ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory hashing PTX")
@@ -134,29 +184,37 @@ static ridge_status hash_ptx(parts *list, const ridge_loaded *loaded, ridge_erro
 /* -- cubins ------------------------------------------------------------------------------------ */
 
 /* Device functions count with every kernel: which of them it calls is not known. */
-static ridge_status hash_cubin(parts *list, const ridge_cubin *cubin, const char *entry,
-                               ridge_error *err)
+static ridge_status hash_cubin(parts *list, const ridge_cubin *cubin, ridge_error *err)
 {
     ridge_status status = RIDGE_OK;
+    bool has_kernel = list->entry == NULL;
     const uint8_t *data;
-    size_t size_bytes;
+    size_t size_bytes, i;
 
-    if (entry != NULL && ridge_cubin_function(cubin, entry) == NULL)
-        return RIDGE_OK;
-    for (size_t i = 0; i < ridge_cubin_function_count(cubin) && status == RIDGE_OK; i++) {
+    for (i = 0; i < ridge_cubin_function_count(cubin) && !has_kernel; i++) {
         const ridge_function *const function = ridge_cubin_function_at(cubin, i);
 
-        if (entry == NULL || !function->is_kernel || strcmp(function->name, entry) == 0)
-            status = add_part(list, function->code, function->code_bytes, err);
+        has_kernel = function->is_kernel && is_wanted(list, function->name);
     }
-    for (size_t i = 0; status == RIDGE_OK && ridge_cubin_data(cubin, i, &data, &size_bytes); i++)
+    if (!has_kernel || ridge_cubin_function_count(cubin) == 0)
+        return RIDGE_OK;
+    add_arch(list->code, "sm", ridge_cubin_sm(cubin));
+    for (i = 0; i < ridge_cubin_function_count(cubin) && status == RIDGE_OK; i++) {
+        const ridge_function *const function = ridge_cubin_function_at(cubin, i);
+
+        if (function->is_kernel && !is_wanted(list, function->name))
+            continue;
+        if (function->is_kernel)
+            add_resources(list, function);
+        status = add_part(list, function->code, function->code_bytes, err);
+    }
+    for (i = 0; status == RIDGE_OK && ridge_cubin_data(cubin, i, &data, &size_bytes); i++)
         status = add_part(list, data, size_bytes, err);
     return status;
 }
 
 /* Machine code; PTX only where there is none, since that is what the driver compiles then. */
-static ridge_status hash_entries(parts *list, ridge_image *image, const char *entry, bool ptx,
-                                 ridge_error *err)
+static ridge_status hash_entries(parts *list, ridge_image *image, bool ptx, ridge_error *err)
 {
     ridge_status status = RIDGE_OK;
 
@@ -169,7 +227,7 @@ static ridge_status hash_entries(parts *list, ridge_image *image, const char *en
         status = ridge_image_entry_load(image, i, &loaded, err);
         if (status != RIDGE_OK)
             break;
-        status = ptx ? hash_ptx(list, &loaded, err) : hash_cubin(list, loaded.cubin, entry, err);
+        status = ptx ? hash_ptx(list, &loaded, err) : hash_cubin(list, loaded.cubin, err);
         ridge_image_entry_unload(image, i);
     }
     return status;
@@ -187,25 +245,30 @@ static ridge_status hash_host(parts *list, const void *bytes, size_t size_bytes,
     return status;
 }
 
-ridge_status arm_code_hash(const void *bytes, size_t size_bytes, const char *entry,
-                           char out[RIDGE_HASH_TEXT], ridge_error *err)
+ridge_status ridge_code_of(const void *bytes, size_t size_bytes, const char *entry, ridge_code *out,
+                           ridge_error *err)
 {
-    parts list = {NULL, 0, 0};
+    parts list = {.entry = entry, .code = out};
     ridge_image *image = NULL;
     ridge_status status = ridge_image_read(bytes, size_bytes, "code", &image, NULL);
 
-    out[0] = '\0';
+    *out = ridge_code_unknown;
     if (status == RIDGE_ERR_OUT_OF_MEMORY)
         return ridge_fail(err, status, "out of memory hashing code");
     status = RIDGE_OK; /* a library without kernels is no image */
     if (image != NULL)
-        status = hash_entries(&list, image, entry, false, err);
+        status = hash_entries(&list, image, false, err);
     if (image != NULL && status == RIDGE_OK && list.count == 0)
-        status = hash_entries(&list, image, entry, true, err);
-    if (status == RIDGE_OK && list.count == 0)
+        status = hash_entries(&list, image, true, err);
+    if (status == RIDGE_OK && list.count == 0) {
         status = hash_host(&list, bytes, size_bytes, err);
+        if (status == RIDGE_OK && list.count > 0)
+            snprintf(out->arch, sizeof(out->arch), "cpu");
+    }
     if (status == RIDGE_OK)
-        finish_parts(&list, out);
+        finish_parts(&list);
+    else
+        *out = ridge_code_unknown;
     ridge_image_free(image);
     ridge_free(list.hashes);
     return status;

@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""compare() and bench(): the measuring loop of ridge over Python callables."""
+from __future__ import annotations
+
+import gc
+import math
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from . import _arrays, _text
+from ._library import Handle, RidgeError
+from ._sets import Arguments, Function, Sets, arguments_of, check_callables, first_line
+
+Progress = Callable[[str, int, int], None]
+
+_CACHES = ("cold", "hot")
+_MODES = ("auto", "event", "graph", "batch")
+_REGIMES = ("auto", "short", "both")
+COMPARED_MOST = 1 << 20
+
+
+class Result:
+    """What both results have. ``raw`` is the whole of it: keys are the names of ridge's C fields,
+    times in ns, rates in bytes and FLOP a second; what is not known is None."""
+
+    def __init__(self, raw: Dict[str, Any]) -> None:
+        self.raw = raw
+        run = raw["run"]
+        self.records: List[Dict[str, Any]] = raw["records"]  # one a slot
+        self.device: Dict[str, Any] = raw["device"]
+        self.mode: str = run["mode"]  # "event", "graph", "batch"
+        self.host_paced: Optional[str] = raw["host_paced"]  # why Python runs for each launch
+        self.is_interrupted: bool = run["is_interrupted"]
+        self.invalid_guard: Optional[str] = run["invalid_guard"]
+        self.invalid_cause: Optional[str] = run["invalid_cause"]
+
+    def _tail(self) -> str:
+        notes = []
+        if self.host_paced:
+            notes.append("host-paced: " + self.host_paced)
+        if self.is_interrupted:
+            notes.append("interrupted")
+        if self.raw["run"]["is_busy"]:
+            notes.append("other processes used the GPU")
+        return "".join("\n  " + note for note in notes)
+
+
+class Comparison(Result):
+    """Two callables against each other.
+
+    Attributes:
+        verdict: "IMPROVED", "REGRESSED", "SAME", "FASTER_SMALL", "SLOWER_SMALL", "CANNOT_TELL" or
+            "INVALID" (then ``invalid_cause`` says why).
+        ratio: time of the candidate over the baseline's; None when nothing was measured.
+        interval: its 95 % interval (low, high).
+        detectable: fraction of the time that is told from nothing in 80 % of runs.
+        arms: baseline and candidate: "name", "median_ns", "p10_ns", "bytes_per_s", ...
+        path: kernels, copies and memsets of one call of each arm; "" when called by the host.
+        records: one a slot: "arm", "median_ns", "placement", "block", "sm_hz", ...
+    """
+
+    def __init__(self, raw: Dict[str, Any]) -> None:
+        super().__init__(raw)
+        run = raw["run"]
+        decided = run["sustained"] if run["by_sustained"] else run["interval"]
+        bounds = [decided and decided[key] for key in ("centre", "low", "high", "detectable")]
+        ratio, low, high, detectable = (None if b is None else math.exp(b) for b in bounds)
+        self.verdict: str = run["verdict"]
+        self.ratio: Optional[float] = ratio
+        self.interval: Optional[Tuple[float, float]] = (
+            None if low is None or high is None else (low, high))
+        self.detectable: Optional[float] = None if detectable is None else detectable - 1
+        self.arms: List[Dict[str, Any]] = [run["a"], run["b"]]
+        self.path: Tuple[str, str] = (run["a_path"] or "", run["b_path"] or "")
+
+    def __str__(self) -> str:
+        run = self.raw["run"]
+        if self.ratio is None:
+            return f"{self.verdict}: {self.invalid_cause or 'nothing was measured'}{self._tail()}"
+        width = max(len(arm["name"]) for arm in self.arms)
+        lines = [f"{self.verdict}: B is {_text.effect(self.ratio)} "
+                 f"(delta {_text.percent(math.expm1(run['delta']))}, "
+                 f"detectable here {_text.percent(self.detectable)})"]
+        if self.invalid_cause:
+            lines[0] = f"{self.verdict}: {self.invalid_cause}; guard {self.invalid_guard}"
+        bounds = "" if self.interval is None else f"  [{self.interval[0]:.4f}, {self.interval[1]:.4f}]"
+        lines += [_text.where(self.raw), _text.arm_line("A", self.arms[0], width),
+                  _text.arm_line("B", self.arms[1], width),
+                  f"  B/A {self.ratio:.4f}{bounds}  {run['placements']} placements, "
+                  f"{run['blocks']} blocks, {self.mode}, {run['duration_s']:.1f} s"]
+        lines += [f"  {letter} launches {path}" for letter, path in zip("AB", self.path) if path]
+        return "\n".join(lines) + self._tail()
+
+    __repr__ = __str__
+
+
+class Measurement(Result):
+    """One callable. ``time_ns``: of a launch, median of the slots, amortised over a graph or batch
+    where launches are short (``mode``); ``median_ns``: of single launches; ``spread``: range over
+    median of placements, the fraction by which another process may differ; ``arm``: the rest."""
+
+    def __init__(self, raw: Dict[str, Any]) -> None:
+        super().__init__(raw)
+        self.arm: Dict[str, Any] = raw["run"]["arm"]
+        self.median_ns: float = self.arm["median_ns"]
+        self.time_ns: Optional[float] = _text.deciding_ns(self.arm)
+        self.spread: Optional[float] = raw["run"]["spread_frac"]
+        self.path: str = raw["run"]["path"] or ""
+
+    def __str__(self) -> str:
+        run = self.raw["run"]
+        lines = [_text.where(self.raw), _text.arm_line(" ", self.arm, len(self.arm["name"])),
+                 f"  {run['placements']} placements, spread {_text.percent(self.spread)}, "
+                 f"{self.mode}, {run['duration_s']:.1f} s"]
+        if self.invalid_cause:
+            lines.insert(0, f"INVALID: {self.invalid_cause}; guard {self.invalid_guard}")
+        if self.path:
+            lines.append(f"  launches {self.path}")
+        return "\n".join(lines) + self._tail()
+
+    __repr__ = __str__
+
+
+# -- settings ------------------------------------------------------------------------------------
+
+
+def _choice(name: str, value: str, words: Sequence[str]) -> int:
+    if value not in words:
+        raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT",
+                         f"{name}={value!r}, expected one of {', '.join(words)}")
+    return words.index(value)
+
+
+def _apply(handle: Handle, settings: Dict[str, Any]) -> None:
+    for name, words in (("cache", _CACHES), ("mode", _MODES), ("regime", _REGIMES)):
+        handle.set(name, _choice(name, settings.pop(name), words))
+    for guard in settings.pop("without"):
+        handle.set("without." + guard, 1)
+    for name, value in settings.items():
+        if value is not None:
+            handle.set(name, value)
+
+
+def _name_of(function: Any) -> str:
+    name = getattr(function, "__qualname__", None) or type(function).__name__
+    module = getattr(function, "__module__", None)
+    name = name.replace("<locals>.", "")
+    return f"{module}.{name}" if module and module not in ("builtins", "__main__") else name
+
+
+def _indices(outputs: Optional[Sequence[int]], arguments: Arguments) -> Tuple[int, ...]:
+    found = tuple(outputs or ())
+    for index in found:
+        if not isinstance(index, int) or not -len(arguments) <= index < len(arguments):
+            raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT",
+                             f"outputs={found}: make() returns {len(arguments)} values")
+        if not _arrays.is_array(arguments[index]):
+            raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT",
+                             f"outputs={found}: value {index} is no tensor, it is "
+                             f"{type(arguments[index]).__name__}")
+    return tuple(index % len(arguments) for index in found)
+
+
+def _traffic(arguments: Arguments, outputs: Tuple[int, ...], reads: Optional[float],
+             writes: Optional[float], returned: List[Any]) -> Tuple[float, float]:
+    """Bytes that a call reads and writes: each tensor once, unless said otherwise."""
+    written = [arguments[i] for i in outputs] or returned
+    read = [a for i, a in enumerate(arguments) if i not in outputs and _arrays.is_array(a)]
+    return (float(sum(map(_arrays.nbytes, read))) if reads is None else float(reads),
+            float(sum(map(_arrays.nbytes, written))) if writes is None else float(writes))
+
+
+# -- what is looked at before anything is timed ----------------------------------------------------
+
+
+def _run_poisoned(function: Function, arguments: Arguments, outputs: Tuple[int, ...],
+                  saved: Dict[int, Any]) -> List[Any]:
+    for index in outputs:
+        if index in saved:
+            _arrays.restore(arguments[index], saved[index])
+        else:
+            _arrays.fill(arguments[index], 0xFF)
+    found = _arrays.outputs_of(function, arguments, outputs)
+    _arrays.synchronize(arguments)
+    return [_arrays.to_host(value, COMPARED_MOST) for value in found]
+
+
+def _disagreement(handle: Handle, baseline: List[Any], candidate: List[Any],
+                  names: Sequence[str]) -> Optional[str]:
+    """Why the arms do not compute the same; None: they do. More than one element in a hundred that
+    is off by more than a part in 32, or a NaN that the other has not."""
+    if len(baseline) != len(candidate):
+        return f"{names[0]} has {len(baseline)} outputs, {names[1]} {len(candidate)}"
+    for index, (ref, out) in enumerate(zip(baseline, candidate)):
+        if ref.shape != out.shape:
+            return f"output {index} is {ref.shape} of {names[0]}, {out.shape} of {names[1]}"
+        poison = int.from_bytes(b"\xff" * (len(out.memory) // max(1, out.elements) or 1), "little")
+        is_float = out.dtype in ("f16", "bf16", "f32", "f64", "e4m3", "e5m2")
+        found = handle.compare_arrays(f"output {index}", out.dtype, out.address, ref.dtype,
+                                      ref.address, None, out.shape, 1, 1 / 32, False, 0, None,
+                                      poison if is_float else None)
+        wrong, count = found["wrong_count"], max(1, found["element_count"])
+        if wrong / count > 0.01 or found["structure_count"] > 0:
+            where = _text.mismatch(found)
+            return f"{names[1]} does not compute what {names[0]} does: " + "; ".join(
+                line.strip() for line in where[:3])
+    return None
+
+
+def _gate(handle: Handle, functions: List[Function], arguments: Arguments,
+          outputs: Tuple[int, ...], inout: Sequence[int], names: Sequence[str]) -> Optional[str]:
+    saved = {index % len(arguments): _arrays.clone(arguments[index]) for index in inout}
+    found = []
+    for function, name in zip(functions, names):
+        try:
+            found.append(_run_poisoned(function, arguments, outputs, saved))
+        except Exception as error:
+            raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT",
+                             f"{name}: {type(error).__name__}: {first_line(error)}") from error
+    for index in outputs:
+        _arrays.fill(arguments[index], 0)
+    return _disagreement(handle, found[0], found[1], names)
+
+
+def _refused(device: Dict[str, Any], names: Sequence[str], delta: float,
+             cause: str) -> Comparison:
+    """INVALID before anything was timed."""
+    keys = ("median_ns", "p10_ns", "p90_ns", "amortized_ns", "bytes_per_s", "flop_per_s")
+    arms = [dict.fromkeys(keys) for _ in names]
+    for arm, name in zip(arms, names):
+        arm["name"] = name
+    run = {"verdict": "INVALID", "interval": None, "sustained": None, "by_sustained": False,
+           "delta": delta, "mode": "auto", "is_interrupted": False, "is_busy": False,
+           "invalid_guard": "check", "invalid_cause": cause, "a": arms[0], "b": arms[1],
+           "a_path": None, "b_path": None, "placements": 0, "blocks": 0, "slots": 0}
+    return Comparison({"schema": "ridge-comparison/1", "device": device, "run": run,
+                       "records": [], "placement_values": [], "host_paced": None})
+
+
+def _run(handle: Handle, what: str, sets: Sets) -> Dict[str, Any]:
+    was_collecting = gc.isenabled()
+    gc.disable()  # it would run within slots where the host calls
+    with sets.interrupts:
+        try:
+            raw = handle.run(what, sets.answer, lambda: sets.exception)
+        finally:
+            sets.close()
+            if was_collecting:
+                gc.enable()
+    raw["run"] = raw.pop("comparison" if what == "compare" else "measurement")
+    raw["host_paced"] = sets.host_reason if sets.is_gpu else None
+    return raw
+
+
+# -- public ----------------------------------------------------------------------------------------
+
+
+def compare(candidate: Function, baseline: Function, make: Callable[[int], Any],
+            outputs: Optional[Sequence[int]] = None, *, inout: Sequence[int] = (),
+            reads: Optional[float] = None, writes: Optional[float] = None,
+            flop: Optional[float] = None, budget: float = 60, delta: Optional[float] = None,
+            placements: Optional[int] = None, blocks: Optional[int] = None,
+            most: Optional[int] = None, cache: str = "cold", mode: str = "auto",
+            regime: str = "auto", seed: int = 1, device: Optional[str] = None, check: bool = True,
+            null: bool = False, names: Optional[Sequence[str]] = None,
+            without: Sequence[str] = (), progress: Optional[Progress] = None) -> Comparison:
+    """Is ``candidate`` faster than ``baseline``?
+
+    ``make(i)`` builds rotation set i, the arguments of a call: a tuple of tensors and other values.
+    Both callables get the same sets, and as many as are together more than three times the
+    last-level cache, at new addresses for every placement. On a GPU a call on a set is captured
+    once into a CUDA graph (torch) and the graph is launched: what a callable allocates, compiles or
+    decides happens then. What cannot be captured is called for every launch; ``host_paced`` says so
+    and why, and such times include Python's.
+
+    Args:
+        candidate, baseline: called as ``f(*make(i))``. They write into the tensors at ``outputs``,
+            or return tensors, which are then the outputs. On a GPU they use torch's current stream.
+        outputs: positions in the set that are written, negative ones count from the end.
+        inout: those of them whose contents are read too. They are not put back between timed
+            launches.
+        reads, writes: compulsory bytes of a call, for bandwidth and the number of sets; by default
+            each tensor of the set once.
+        flop: operations of a call, a multiply-add is two.
+        budget: seconds.
+        delta: ratio that matters, 0.01 is 1 %; default 1 %, 2 % for what is launch-bound.
+        placements, blocks, most: of the pilot (6), of each placement (4), placements at most (24).
+        cache: "cold" or "hot". mode: "auto", "event", "graph", "batch". regime: "auto", "short",
+            "both": also under sustained load.
+        device: "cuda:0", "cpu"; default: where the tensors are.
+        check: the two must compute the same on poisoned outputs before they are timed.
+        null: the candidate is the baseline: a control of the measurement.
+        progress: called with phase, steps done, steps in all.
+
+    Returns:
+        Comparison. Ctrl-C ends the run and keeps what was measured (``is_interrupted``).
+
+    Raises:
+        RidgeError: a callable raised (its exception is the cause), no device, a bad setting.
+    """
+    check_callables(make, candidate=candidate, baseline=baseline)
+    names = tuple(names) if names is not None else (_name_of(baseline), _name_of(candidate))
+    functions = [baseline, candidate]
+    arguments = arguments_of(make(0))
+    places = _indices(outputs, arguments)
+    with Handle() as handle:
+        where = handle.open(device or _arrays.device_of(arguments))
+        cause = _gate(handle, functions, arguments, places, inout, names) if check else None
+        if cause is not None:
+            return _refused(where, names, delta or 0.01, cause)
+        _prepare(handle, functions, names, arguments, places, reads, writes, flop)
+        del arguments
+        sets = Sets(functions, make, where["kind"], seed, progress)
+        sets.choose()
+        _apply(handle, {
+            "cache": cache, "regime": regime, "without": without, "seed": seed, "delta": delta,
+            "mode": "batch" if sets.is_gpu and sets.host_reason else mode, "budget_s": budget,
+            "pilot": placements, "blocks": blocks, "most": most, "null_control": null})
+        return Comparison(_run(handle, "compare", sets))
+
+
+def bench(function: Function, make: Callable[[int], Any], outputs: Optional[Sequence[int]] = None,
+          *, reads: Optional[float] = None, writes: Optional[float] = None,
+          flop: Optional[float] = None, budget: float = 60, placements: Optional[int] = None,
+          blocks: Optional[int] = None, cache: str = "cold", mode: str = "auto", seed: int = 1,
+          device: Optional[str] = None, roofs: bool = False, name: Optional[str] = None,
+          without: Sequence[str] = (), progress: Optional[Progress] = None) -> Measurement:
+    """How long does a call take? Arguments as of compare(); ``roofs``: measure the machine's.
+
+    A level differs between processes by more than its spread here: to decide which of two is
+    faster, compare() them.
+    """
+    check_callables(make, function=function)
+    arguments = arguments_of(make(0))
+    places = _indices(outputs, arguments)
+    with Handle() as handle:
+        where = handle.open(device or _arrays.device_of(arguments))
+        _prepare(handle, [function], [name or _name_of(function)], arguments, places, reads, writes,
+                 flop)
+        del arguments
+        sets = Sets([function], make, where["kind"], seed, progress)
+        sets.choose()
+        _apply(handle, {
+            "cache": cache, "regime": "auto", "without": without, "seed": seed, "budget_s": budget,
+            "mode": "batch" if sets.is_gpu and sets.host_reason else mode, "pilot": placements,
+            "blocks": blocks, "measure_roofs": roofs})
+        return Measurement(_run(handle, "measure", sets))
+
+
+def _prepare(handle: Handle, functions: List[Function], names: Sequence[str], arguments: Arguments,
+             outputs: Tuple[int, ...], reads: Optional[float], writes: Optional[float],
+             flop: Optional[float]) -> None:
+    for arm, (function, name) in enumerate(zip(functions, names)):
+        returned: List[Any] = []
+        if not outputs and writes is None:
+            try:
+                returned = _arrays.outputs_of(function, arguments, outputs)
+            except Exception as error:
+                raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT",
+                                 f"{name}: {type(error).__name__}: {first_line(error)}") from error
+        read, written = _traffic(arguments, outputs, reads, writes, returned)
+        handle.arm(arm, name, math.nan if flop is None else float(flop), read, written,
+                   read + written)

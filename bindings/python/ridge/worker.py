@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The process that runs python:MODULE:FUNCTION arms of a command; started by ridge itself.
+
+    $RIDGE_PYTHON -m ridge.worker FOLDER
+
+What a module prints is shown as the output of a kernel; results go through a descriptor of their
+own.
+"""
+from __future__ import annotations
+
+import ctypes
+import math
+import struct
+import sys
+from typing import Any, Dict, List, Optional
+
+from . import _arms, _arrays
+from ._library import (CASE, CLOSE, INVALID_ARGUMENT, OPEN, UNSUPPORTED, Handle, RidgeError)
+from ._measure import _disagreement, _indices, _run_poisoned, _traffic
+from ._sets import Function, Sets, arguments_of, first_line
+from .case import Case
+
+_DEFAULTS = {"dtype": "bf16", "layout": "contiguous", "values": "normal", "seed": 1}
+
+
+def case_of_text(text: str) -> Dict[str, Any]:
+    """"m=3,dtype=f16" as the dict that a function gets: axes are its whole numbers.
+
+    "axes" has them alone; "dtype", "layout", "values", "in_place" and "seed" are always there.
+    """
+    case: Dict[str, Any] = dict(_DEFAULTS, in_place=False, axes={})
+    for part in filter(None, text.split(",")):
+        name, _, value = part.partition("=")
+        if name == "in_place":
+            case[name] = value not in ("0", "no", "false")
+        elif name in _DEFAULTS:
+            case[name] = int(value) if name == "seed" else value
+        else:
+            case["axes"][name] = case[name] = int(value)
+    return case
+
+
+class Worker:
+    """Answers the session: which callables, which sets, and what they cost."""
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+        self.functions: Dict[int, Any] = {}
+        self.names: Dict[int, str] = {}
+        self.cases: Dict[int, Case] = {}
+        self.texts: Dict[int, str] = {}
+        self.sets: Optional[Sets] = None
+
+    def answer(self, event: int, arm: int, number: int, stream: int, values: Any, text: int,
+               size: int) -> int:
+        """See ridge_python_call."""
+        try:
+            if event == OPEN:
+                self.names[arm] = "python:" + ctypes.string_at(text).decode()
+                self.functions[arm] = _arms.load(self.names[arm])
+            elif event == CASE:
+                work = self._case(arm, ctypes.string_at(text).decode())
+                for index, value in enumerate(work):
+                    values[index] = struct.unpack("=Q", struct.pack("=d", value))[0]
+            elif event == CLOSE:
+                if self.sets is not None:
+                    self.sets.close()
+            else:
+                return self._sets().answer(event, arm, number, stream, values, text, size)
+        except BaseException as error:  # noqa: B902: nothing may pass through C
+            message = str(error) if isinstance(error, RidgeError) else (
+                f"{type(error).__name__}: {first_line(error)}")
+            image = message.encode()[: size - 1]
+            ctypes.memmove(text, image + b"\0", len(image) + 1)
+            is_refusal = isinstance(error, RidgeError) and error.status == "RIDGE_ERR_UNSUPPORTED"
+            return UNSUPPORTED if is_refusal else INVALID_ARGUMENT
+        return 0
+
+    def _case(self, arm: int, text: str) -> List[float]:
+        """The case of an arm, and what a call costs: flop, read, written, footprint."""
+        other = self.cases.get(0) if arm == 1 and self.texts.get(0) == text else None
+        case = _arms.case_of(self.names[arm], self.functions[arm], case_of_text(text), other)
+        self.cases[arm], self.texts[arm] = case, text
+        self.sets = None
+        make = self._make(text)
+        arguments = arguments_of(make(0))
+        outputs = _indices(case.outputs, arguments)
+        if other is not None:
+            self._agree(other, case, arguments)
+        returned = [] if outputs or case.writes is not None else _arrays.outputs_of(
+            case.call, arguments, outputs)
+        read, written = _traffic(arguments, outputs, case.reads, case.writes, returned)
+        return [math.nan if case.flop is None else float(case.flop), read, written, read + written]
+
+    def _make(self, text: str) -> Any:
+        """The baseline's: both arms get the same sets."""
+        arm = min(index for index, own in self.texts.items() if own == text)
+        return self.cases[arm].make
+
+    def _agree(self, baseline: Case, candidate: Case, arguments: Any) -> None:
+        found = []
+        for case in (baseline, candidate):
+            saved = {i % len(arguments): _arrays.clone(arguments[i]) for i in case.inout}
+            outputs = _indices(case.outputs, arguments)
+            found.append(_run_poisoned(case.call, arguments, outputs, saved))
+            for index, contents in saved.items():
+                _arrays.restore(arguments[index], contents)
+        cause = _disagreement(self.handle, found[0], found[1], [self.names[0], self.names[1]])
+        if cause is not None:
+            raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT", cause)
+
+    def _sets(self) -> Sets:
+        if self.sets is None:
+            text = self.texts[max(self.texts)]
+            functions: List[Optional[Function]] = [None] * (max(self.cases) + 1)
+            for arm, case in self.cases.items():
+                functions[arm] = case.call
+            make = self._make(text)
+            device = _arrays.device_of(arguments_of(make(0)))
+            self.sets = Sets(functions, make, device, 1, None)
+            self.sets.choose()
+            if self.sets.is_gpu and self.sets.host_reason:
+                print(f"host-paced: {self.sets.host_reason}", flush=True)
+        return self.sets
+
+
+def main(folder: str) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    try:
+        with Handle() as handle:
+            handle.serve(folder, Worker(handle).answer)
+    except RidgeError as error:
+        print(f"ridge.worker: {error}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python3 -m ridge.worker FOLDER (started by ridge)")
+    sys.exit(main(sys.argv[1]))

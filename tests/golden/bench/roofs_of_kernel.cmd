@@ -1,0 +1,1 @@
+ridge bench --roofs probe:copy

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python:MODULE:FUNCTION arms on the command line; skipped without $RIDGE."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import ridge
+from ridge import worker
+from ridge._library import Handle
+
+MODULE = """
+import ridge, support
+
+def old(case):
+    print("m is", case.get("m"), case["axes"])
+    return ridge.Case(support.spinning(200), support.make, [1], flop=1000)
+
+def new(case):
+    return support.spinning(400)
+
+def wrong(case):
+    return support.nothing
+
+def boom(case):
+    raise ValueError("no such case")
+
+def refuses(case):
+    raise NotImplementedError("48 columns only")
+
+def crashes(case):
+    import os
+    os.abort()
+"""
+
+
+@unittest.skipUnless(os.environ.get("RIDGE"), "no command")
+class CommandLine(unittest.TestCase):
+    def run_ridge(self, *words, **environment):
+        here = str(pathlib.Path(__file__).resolve().parent)
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "mine.py").write_text(MODULE)
+            path = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
+            return subprocess.run(
+                [os.environ["RIDGE"], *words], cwd=folder, capture_output=True, text=True,
+                check=False, timeout=120,
+                env=dict(os.environ, PYTHONPATH=path, RIDGE_PYTHON=sys.executable, **environment))
+
+    def test_rows(self):
+        old = "python:mine:old"
+        for arms, status, words in (
+            ((old, "python:mine:new"), 1, "REGRESSED"),
+            ((old, "python:mine:wrong"), 2, "does not compute what python:mine:old does"),
+            ((old, "python:mine:boom"), 2, "ValueError: no such case"),
+            ((old, "python:mine:refuses"), 3, "48 columns only"),
+            ((old, "python:mine:nothing_such"), 2, "AttributeError"),
+            ((old, "python:nowhere:f"), 2, "No module named 'nowhere'"),
+            ((old, "python:mine:crashes"), 4, "SIGABRT"),
+        ):
+            with self.subTest(arms[1]):
+                found = self.run_ridge("compare", *arms, "--device", "cpu", "--budget", "1")
+                self.assertEqual(found.returncode, status, found.stdout + found.stderr)
+                self.assertIn(words, found.stdout + found.stderr)
+
+    def test_axes_and_output(self):
+        found = self.run_ridge("bench", "python:mine:old", "--device", "cpu", "--budget", "0.5",
+                               "--sweep", "m=3", "--json")
+        self.assertEqual(found.returncode, 0, found.stderr)
+        self.assertEqual(json.loads(found.stdout)["cases"][0]["axes"], {"m": 3})
+        self.assertIn("m is 3 {'m': 3}", found.stderr)
+
+    def test_check_is_refused(self):
+        found = self.run_ridge("check", "python:mine:old", "--device", "cpu")
+        self.assertEqual(found.returncode, 3)
+        self.assertIn("ridge.check()", found.stderr)
+
+    def test_no_interpreter(self):
+        found = subprocess.run([os.environ["RIDGE"], "bench", "python:m:f", "--device", "cpu"],
+                               capture_output=True, text=True, check=False,
+                               env=dict(os.environ, RIDGE_PYTHON="/nowhere/python"))
+        self.assertIn("$RIDGE_PYTHON names the interpreter", found.stderr)
+        self.assertEqual(found.returncode, 3)
+
+
+class Worker(unittest.TestCase):
+    def test_case_of_text(self):
+        found = worker.case_of_text("m=3,n=769,dtype=f16,seed=7")
+        self.assertEqual((found["m"], found["axes"]), (3, {"m": 3, "n": 769}))
+        self.assertEqual((found["dtype"], found["seed"], found["layout"]), ("f16", 7, "contiguous"))
+        self.assertEqual(worker.case_of_text("")["dtype"], "bf16")
+
+    def test_damaged_folder(self):
+        with tempfile.TemporaryDirectory() as folder, Handle() as handle:
+            for name, contents, words in (("none", None, "No such file"), ("empty", b"", "version"),
+                                          ("noise", bytes(range(256)) * 64, "version")):
+                with self.subTest(name):
+                    if contents is not None:
+                        pathlib.Path(folder, "request").write_bytes(contents)
+                    with self.assertRaises(ridge.RidgeError) as caught:
+                        handle.serve(folder, lambda *_: 0)
+                    self.assertIn(words, str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
