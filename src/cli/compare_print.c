@@ -135,7 +135,7 @@ static void write_verdict(ridge_output *output, const struct compare_summary *su
 /* A rotation that fits the L2 leaves inputs there, whatever was asked for. */
 static bool is_in_cache(const ridge_comparison *comparison)
 {
-    return comparison->rotation > 0 && comparison->rotation_l2 < 1;
+    return comparison->rotation > 0 && comparison->rotation_l2 < RIDGE_COLD_L2;
 }
 
 static void add(char *text, size_t size, const char *format, ...)
