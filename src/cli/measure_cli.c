@@ -129,6 +129,33 @@ static void add_kernel_name(struct measure *m, int arm, const char *id)
     ridge_ledger_rows_free(rows);
 }
 
+/* A variant of a family is no file: ridge has it, and on_build() looks whether it is the same. */
+static bool is_family_build(struct measure *m, int arm, const char *id)
+{
+    const char *const values[] = {id};
+    ridge_arm_name name;
+    ridge_ledger_rows *rows;
+    bool has_row = false, is_family = false;
+
+    if (ridge_ledger_query(m->ledger,
+                           "SELECT kernel FROM build WHERE id = ?1 AND archive_artefact_id IS NULL",
+                           values, 1, &rows, NULL) != RIDGE_OK)
+        return false;
+    if (ridge_ledger_rows_next(rows, &has_row, NULL) == RIDGE_OK && has_row &&
+        ridge_ledger_rows_text(rows, 0) != NULL) {
+        snprintf(m->arm_texts[arm], sizeof(m->arm_texts[arm]), "%s",
+                 ridge_ledger_rows_text(rows, 0));
+        is_family = ridge_arm_name_parse(m->arm_texts[arm], &name, NULL) == RIDGE_OK &&
+                    name.kind == RIDGE_ARM_FAMILY;
+    }
+    ridge_ledger_rows_free(rows);
+    if (is_family) {
+        m->arms[arm] = m->arm_texts[arm];
+        snprintf(m->family_builds[arm], sizeof(m->family_builds[arm]), "%s", id);
+    }
+    return is_family;
+}
+
 /* "build:3f21" becomes the file that the ledger archived. */
 static int unpack_build(struct measure *m, int arm)
 {
@@ -154,9 +181,11 @@ static int unpack_build(struct measure *m, int arm)
             return ridge_status_exit(RIDGE_ERR_IO);
         }
     }
-    if (ridge_ledger_find_build(m->ledger, m->arms[arm] + sizeof(prefix) - 1, id, &err) !=
-            RIDGE_OK ||
-        ridge_ledger_extract_build(m->ledger, id, m->folder, m->build_files[arm],
+    if (ridge_ledger_find_build(m->ledger, m->arms[arm] + sizeof(prefix) - 1, id, &err) != RIDGE_OK)
+        return cli_fail(m->arms[arm], &err);
+    if (is_family_build(m, arm, id))
+        return CLI_DONE;
+    if (ridge_ledger_extract_build(m->ledger, id, m->folder, m->build_files[arm],
                                    sizeof(m->build_files[arm]), &err) != RIDGE_OK)
         return cli_fail(m->arms[arm], &err);
     m->arms[arm] = m->build_files[arm];
@@ -263,6 +292,14 @@ static void on_build(void *context, const ridge_session_build *build)
     if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
         keep_first(m, ridge_ledger_add_build(m->ledger, &row, m->build_ids[build->arm & 1], &err),
                    &err);
+    if (m->family_builds[build->arm & 1][0] != '\0' &&
+        strcmp(m->family_builds[build->arm & 1], m->build_ids[build->arm & 1]) != 0) {
+        snprintf(err.text, sizeof(err.text),
+                 "%.100s of this ridge is other code than build %.8s: the numbers are not filed",
+                 m->arms[build->arm & 1], m->family_builds[build->arm & 1]);
+        err.status = RIDGE_ERR_INVALID_ARGUMENT;
+        keep_first(m, err.status, &err);
+    }
     if (relay->sink->build != NULL)
         relay->sink->build(relay->sink->context, build);
 }

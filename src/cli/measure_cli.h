@@ -30,6 +30,7 @@ struct measure {
     size_t case_count;
     ridge_ledger *ledger;
     const char *ledger_name;
+    char family_builds[2][40];  /* that a variant of a family has to be; "": any */
     char build_ids[2][40];      /* of the arms, as filed in the ledger; "": none */
     ridge_status ledger_status; /* the first failure of a row, or RIDGE_OK */
     ridge_error ledger_error;
