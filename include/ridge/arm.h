@@ -79,7 +79,9 @@ const char *ridge_arm_text(const ridge_arm *arm); /* as given */
  * ridge. Other families' variants are not known (""), since their code is ridge's own. */
 const ridge_code *ridge_arm_code(const ridge_arm *arm);
 const char *ridge_arm_code_hash(const ridge_arm *arm); /* its hash */
-/* What is to be archived: the bytes of the cubin, PTX or library; borrowed. */
+/* What is to be archived, borrowed: of a manifest the same with its image in it, and with the
+ * manifest that is its reference ("manifest"), so that it opens without other files; a reference
+ * from a library is left out. Of a library its bytes ("library"). Else NULL. */
 void ridge_arm_image(const ridge_arm *arm, const void **bytes, size_t *size_bytes,
                      const char **kind);
 /* The base case: the family's, the manifest's first values of each axis; with dtypes and tile. */

@@ -226,6 +226,7 @@ typedef struct ridge_comparison {
     unsigned clock_reasons;
     char invalid_guard[16];  /* ridge_guard_name(): which guard spoke; "" */
     char invalid_cause[240]; /* in words */
+    char record_id[40];      /* of its row in the records; "" outside a session */
     char path[2][240];       /* kernels a launch makes: "name grid(..) x block(..)"; "" */
 } ridge_comparison;
 

@@ -198,11 +198,11 @@ typedef struct ridge_check_result {
 } ridge_check_result;
 
 /* What one case teaches about others of the same kernel; zeroed before the first, no more to do.
- * Integers that give fractions (a norm, a softmax) do so in longer sums too: those tests are skipped
+ * Integers that give fractions (a norm, a softmax) do so in other cases too: those tests are skipped
  * as not applying without asking the reference again. */
 typedef struct ridge_check_memory {
-    int64_t fractions_from[RIDGE_DTYPE_COUNT][RIDGE_TEST_PRECISION + 1]
-                          [3]; /* length + 1; 0: none */
+    /* By type, test, plan of the test, and whether sums have more than one term. */
+    bool gives_fractions[RIDGE_DTYPE_COUNT][RIDGE_TEST_PRECISION + 1][3][2];
 } ridge_check_memory;
 
 /* tests: bits 1 << ridge_test; 0: all, but FENCE, whose fault ends the process, is skipped unless

@@ -226,6 +226,9 @@ typedef struct ridge_family {
     int64_t tile;            /* extents of the matrix of cases are drawn around it; 0: none */
     const ridge_dtype *dtypes;
     size_t dtype_count;
+    /* The machine code of its GPU variants, whose entries are named FAMILY_VARIANT_TYPE; 0 bytes when
+     * it was built without. NULL: there are none. */
+    void (*gpu_code)(const void **bytes, size_t *size_bytes);
 } ridge_family;
 
 /* -- helpers of libridge, not for plug-ins ----------------------------------------------------- */

@@ -24,17 +24,23 @@ typedef enum ridge_session_kind {
     RIDGE_SESSION_CHECK,   /* arms[0] on every case */
     RIDGE_SESSION_BENCH,   /* arms[0] on every case */
     RIDGE_SESSION_COMPARE, /* arms[0] baseline, arms[1] candidate; NULL: a null control */
-    RIDGE_SESSION_DESCRIBE /* opens arms[0] and answers with its base case; for sweeps */
+    /* Opens arms[0] and answers with its base case, and with its build when archive is set. */
+    RIDGE_SESSION_DESCRIBE
 } ridge_session_kind;
 
 typedef struct ridge_session_request {
     ridge_session_kind kind;
     const char *device; /* ridge_device_open() */
     const char *arms[2];
+    const char *arm_names[2]; /* for records, results and messages: "build:3f21"; NULL: arms */
     ridge_arm_options arm_options[2];
     const char *const *case_texts; /* changes to the base case; none: the base case, or for a check
                                       the matrix */
     size_t case_count;
+    size_t first_case; /* those before it are left out */
+    /* NULL, or for each case text the record_id of the comparison that this one repeats with another
+     * seed. */
+    const char *const *confirm_of;
     bool full_matrix;
     bool shrink;
     uint64_t seed;
@@ -57,7 +63,7 @@ typedef struct ridge_session_progress {
 /* The machine code of an arm; borrowed during the callback. */
 typedef struct ridge_session_build {
     int arm;
-    char kernel[128];   /* as named */
+    char kernel[128];   /* as named; "": by its build */
     char code_hash[48]; /* "opaque:" and the hash of the file where the code's is not known */
     ridge_code code;    /* its hash "" where the code is not known */
     char image_kind[16];
@@ -88,7 +94,11 @@ typedef struct ridge_session_sink {
     void *context;
 } ridge_session_sink;
 
-/* Returns when the child has ended. A child that crashed: RIDGE_ERR_CUDA with the signal, the arm and
+enum { RIDGE_SESSION_CRASHES = 3 };
+
+/* Returns when the child has ended. A check whose child crashes, hangs or spoils its GPU context in a
+ * case has that case fail with what happened, and goes on in a fresh child, up to
+ * RIDGE_SESSION_CRASHES times. Else a child that crashed: RIDGE_ERR_CUDA with the signal, the arm and
  * what was being done; that hung: the same with the time; results so far have been delivered. The
  * child's temporary files (its $TMPDIR is its own) are gone by then. */
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,

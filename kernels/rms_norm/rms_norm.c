@@ -31,6 +31,7 @@ const ridge_family rms_norm_family = {
     .tile = 256,
     .dtypes = rms_norm_dtypes,
     .dtype_count = RMS_NORM_DTYPES,
+    .gpu_code = rms_norm_gpu_code,
 };
 
 static bool is_legal_dtype(ridge_dtype dtype)

@@ -8,6 +8,12 @@
 #include "rms_norm_image.h"
 #include "rms_norm_internal.h"
 
+void rms_norm_gpu_code(const void **bytes, size_t *size_bytes)
+{
+    *bytes = rms_norm_image;
+    *size_bytes = rms_norm_image_bytes;
+}
+
 enum { BLOCK_THREADS = 256, WARP_ROWS = 4, WARP_THREADS = 32, VECTOR_BYTES = 16 };
 
 /* Blocks of grid.x on every GPU since sm_30 (CUDA C++ Programming Guide, compute capabilities). */

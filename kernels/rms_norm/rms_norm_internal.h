@@ -27,6 +27,7 @@ typedef struct rms_norm_plan {
 } rms_norm_plan;
 
 /* rms_norm.c */
+void rms_norm_gpu_code(const void **bytes, size_t *size_bytes);
 ridge_status rms_norm_describe(const ridge_kernel *self, const ridge_case *at,
                                ridge_buffer_desc *buffers, size_t *count, ridge_error *err);
 ridge_status rms_norm_problem_of(const ridge_view *view, rms_norm_problem *out, ridge_error *err);

@@ -118,7 +118,11 @@ ridge_status arm_read_file(const char *path, void **out, size_t *size_bytes, rid
     *size_bytes = 0;
     if (status != RIDGE_OK)
         return status;
-    status = ridge_file_unpack(&file, path, LARGEST_IMAGE_BYTES, err);
+    if (file.bytes.size > LARGEST_IMAGE_BYTES)
+        status = ridge_fail(err, RIDGE_ERR_FORMAT, "has %zu bytes, expected at most %d",
+                            (size_t)file.bytes.size, (int)LARGEST_IMAGE_BYTES);
+    else
+        status = ridge_file_unpack(&file, path, LARGEST_IMAGE_BYTES, err);
     if (status == RIDGE_OK)
         *out = ridge_calloc(file.bytes.size + 1, 1);
     if (status == RIDGE_OK && *out == NULL)
@@ -199,6 +203,25 @@ static const char *variant_name(const ridge_family *family, size_t index)
                                                                            : name;
 }
 
+/* Of the variant on the command line; a bare name may run any of those for GPUs. A variant for the
+ * CPU has no code that could be told from the rest of ridge. */
+static ridge_status identify_variant(ridge_arm *arm, const ridge_family *family, ridge_error *err)
+{
+    const char *const variant = arm->name.item;
+    const void *bytes = NULL;
+    size_t size_bytes = 0;
+    char entries[200];
+
+    if (family->gpu_code != NULL)
+        family->gpu_code(&bytes, &size_bytes);
+    if (size_bytes == 0 ||
+        (variant[0] == '\0' && ridge_device_get_info(arm->device)->kind != RIDGE_DEVICE_CUDA))
+        return RIDGE_OK;
+    snprintf(entries, sizeof(entries), "%.60s_%s%s*", family->name, variant,
+             variant[0] != '\0' ? "_" : "");
+    return ridge_code_of(bytes, size_bytes, entries, &arm->code, err);
+}
+
 static ridge_status open_family(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err)
 {
     const ridge_family *family = NULL;
@@ -227,7 +250,8 @@ static ridge_status open_family(ridge_arm *arm, const ridge_arm_options *options
     arm->dtypes = family->dtypes;
     arm->dtype_count = family->dtype_count;
     arm->tile = family->tile;
-    return arm_borrow_family(arm, family, err);
+    status = identify_variant(arm, family, err);
+    return status == RIDGE_OK ? arm_borrow_family(arm, family, err) : status;
 }
 
 static void close_python(void *maker)
@@ -288,17 +312,15 @@ static ridge_status resolve_call(ridge_arm *arm, const ridge_arm_options *option
     return RIDGE_OK;
 }
 
-ridge_status ridge_arm_open(ridge_device *device, const char *text,
-                            const ridge_arm_options *options, ridge_arm **out, ridge_error *err)
+ridge_status arm_create(ridge_device *device, const char *text, ridge_arm **out, ridge_error *err)
 {
-    ridge_arm *arm;
-    ridge_status status;
+    ridge_arm *const arm = ridge_calloc(1, sizeof(*arm));
 
     *out = NULL;
-    arm = ridge_calloc(1, sizeof(*arm));
     if (arm == NULL)
         return arm_out_of_memory(err);
     ridge_arena_init(&arm->arena);
+    ridge_text_init(&arm->archive);
     arm->device = device;
     arm->image_kind = "";
     arm->code = ridge_code_unknown;
@@ -307,8 +329,25 @@ ridge_status ridge_arm_open(ridge_device *device, const char *text,
     arm->dtypes = &arm->dtype;
     arm->dtype_count = 1;
     arm->text = ridge_alloc_text(&arm->arena, text, strlen(text));
-    status =
-        arm->text != NULL ? ridge_arm_name_parse(text, &arm->name, err) : arm_out_of_memory(err);
+    if (arm->text == NULL) {
+        ridge_arm_free(arm);
+        return arm_out_of_memory(err);
+    }
+    *out = arm;
+    return RIDGE_OK;
+}
+
+ridge_status ridge_arm_open(ridge_device *device, const char *text,
+                            const ridge_arm_options *options, ridge_arm **out, ridge_error *err)
+{
+    ridge_arm *arm;
+    ridge_status status;
+
+    *out = NULL;
+    status = arm_create(device, text, &arm, err);
+    if (status != RIDGE_OK)
+        return status;
+    status = ridge_arm_name_parse(text, &arm->name, err);
     if (status == RIDGE_OK)
         status = resolve_call(arm, options, err);
     if (status == RIDGE_OK)
@@ -332,6 +371,7 @@ void ridge_arm_free(ridge_arm *arm)
     ridge_arm_free(arm->reference);
     arm_library_close(arm->library);
     ridge_free(arm->image);
+    ridge_text_release(&arm->archive);
     ridge_arena_release(&arm->arena);
     ridge_free(arm);
 }
@@ -359,9 +399,11 @@ const ridge_code *ridge_arm_code(const ridge_arm *arm)
 void ridge_arm_image(const ridge_arm *arm, const void **bytes, size_t *size_bytes,
                      const char **kind)
 {
-    *bytes = arm->image;
-    *size_bytes = arm->image_bytes;
-    *kind = arm->image_kind;
+    const bool has_archive = arm->archive.length > 0;
+
+    *bytes = has_archive ? arm->archive.data : arm->image;
+    *size_bytes = has_archive ? arm->archive.length : arm->image_bytes;
+    *kind = has_archive ? "manifest" : arm->image_kind;
 }
 
 void ridge_arm_case(const ridge_arm *arm, ridge_case *out)

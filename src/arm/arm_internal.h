@@ -185,6 +185,7 @@ void arm_packed_release(arm_packed *packed);
 
 typedef struct arm_manifest {
     const char *image, *entry; /* image: as written, relative to the manifest's folder */
+    const char *image_data;    /* base64 of the image itself; NULL: it is a file */
     const char *family;        /* of its reference; NULL */
     const char *reference;     /* another arm; NULL */
     arm_expression grid[3], block[3], cluster[3], shared_bytes; /* text NULL: 1, 1, none, 0 */
@@ -262,7 +263,9 @@ struct ridge_arm {
     ridge_code code;
     void *image; /* new; NULL: none */
     size_t image_bytes;
-    const char *image_kind; /* "cubin", "ptx", "fatbin", "library"; "" */
+    const char *image_kind; /* "library"; "" */
+    ridge_text archive;     /* of a manifest: the same with its image and its reference in it */
+    bool is_embedded;       /* the reference in another's manifest: only launched */
     ridge_case base;
     const ridge_dtype *dtypes;
     size_t dtype_count;
@@ -276,6 +279,11 @@ struct ridge_arm {
     struct ridge_arm *reference;        /* that a manifest names */
 };
 
+/* An arm with nothing opened. *out is new. */
+ridge_status arm_create(ridge_device *device, const char *text, ridge_arm **out, ridge_error *err);
+/* A manifest within that of arm: path is its. */
+ridge_status arm_open_embedded(const ridge_arm *arm, const ridge_node *root,
+                               const ridge_arm_options *options, ridge_arm **out, ridge_error *err);
 ridge_status arm_open_manifest(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err);
 ridge_status arm_open_plugin(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err);
 ridge_status arm_open_call(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err);

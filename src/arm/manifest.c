@@ -185,13 +185,15 @@ static ridge_status read_top(const arm_member *top, arm_manifest *out, bool *has
         return status;
     if (strcmp(schema, "ridge-kernel/1") != 0)
         return arm_fail_member(top, "schema", "\"ridge-kernel/1\"", err);
-    status =
-        arm_members_check(top,
-                          "schema image entry family axes let requires grid block cluster "
-                          "smem_bytes pdl buffers args work reference dtype tile row_axis notes",
-                          err);
+    status = arm_members_check(top,
+                               "schema image image_data entry family axes let requires grid block "
+                               "cluster smem_bytes pdl buffers args work reference "
+                               "reference_manifest dtype tile row_axis notes",
+                               err);
     if (status == RIDGE_OK)
         status = arm_member_text(top, "image", true, &out->image, err);
+    if (status == RIDGE_OK)
+        status = arm_member_text(top, "image_data", false, &out->image_data, err);
     if (status == RIDGE_OK)
         status = arm_member_text(top, "entry", true, &out->entry, err);
     if (status == RIDGE_OK)

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "arm/arm_internal.h"
+#include "base/record.h"
 #include "ridge/image.h"
+
+enum { MOST_MANIFEST_BYTES = 192 << 20 }; /* with its image and that of its reference */
 
 typedef struct maker {
     ridge_kernel kernel;
@@ -198,66 +201,68 @@ static void release(void *of)
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* What a module can be loaded from; NULL: nothing else can. */
-static const char *kind_name(ridge_image_kind kind)
+/* Whether a module can be loaded from such a file. */
+static bool is_loadable(ridge_image_kind kind)
 {
-    switch (kind) {
-    case RIDGE_IMAGE_CUBIN:
-        return "cubin";
-    case RIDGE_IMAGE_FATBIN:
-        return "fatbin";
-    case RIDGE_IMAGE_PTX:
-        return "ptx";
-    default:
-        return NULL;
-    }
+    return kind == RIDGE_IMAGE_CUBIN || kind == RIDGE_IMAGE_FATBIN || kind == RIDGE_IMAGE_PTX;
 }
 
-static ridge_status read_manifest(ridge_arm *arm, maker *made, ridge_error *err)
+static ridge_status take_image(ridge_arm *arm, const arm_manifest *manifest, ridge_error *err)
 {
-    ridge_document document;
-    ridge_status status = ridge_document_open(arm->name.path, &document, err);
-
-    if (status == RIDGE_OK)
-        status = arm_manifest_read(document.root, &arm->arena, &made->manifest, err);
-    ridge_document_release(&document);
-    return status;
-}
-
-static ridge_status read_image(ridge_arm *arm, const maker *made, ridge_error *err)
-{
-    const ridge_device_info *const info = ridge_device_get_info(arm->device);
-    const int sm = info->kind == RIDGE_DEVICE_CUDA ? info->sm_version : 0;
-    const char *const image = made->manifest.image;
-    const char *const path = arm_path_beside(&arm->arena, arm->name.path, image);
+    const char *const path = arm_path_beside(&arm->arena, arm->name.path, manifest->image);
     ridge_error local = {RIDGE_OK, ""};
-    ridge_image_kind kind;
     ridge_status status;
 
     if (path == NULL)
         return arm_out_of_memory(err);
-    status = arm_read_file(path, &arm->image, &arm->image_bytes, &local);
-    if (status != RIDGE_OK)
-        return ridge_fail(err, status, "image %.200s: %s", image, local.text);
-    status = arm_image_check(&made->manifest, arm->image, arm->image_bytes, image, sm, &kind, err);
+    if (manifest->image_data == NULL) {
+        status = arm_read_file(path, &arm->image, &arm->image_bytes, &local);
+        return status == RIDGE_OK
+                   ? RIDGE_OK
+                   : ridge_fail(err, status, "image %.200s: %s", manifest->image, local.text);
+    }
+    if (ridge_base64_read(manifest->image_data, &arm->image, &arm->image_bytes))
+        return RIDGE_OK;
+    return arm->image_bytes != 0
+               ? arm_out_of_memory(err)
+               : ridge_fail(err, RIDGE_ERR_FORMAT, "image_data is no base64 without line breaks");
+}
+
+static ridge_status read_image(ridge_arm *arm, const arm_manifest *manifest, ridge_error *err)
+{
+    const ridge_device_info *const info = ridge_device_get_info(arm->device);
+    const int sm = info->kind == RIDGE_DEVICE_CUDA ? info->sm_version : 0;
+    ridge_image_kind kind;
+    ridge_status status = take_image(arm, manifest, err);
+
+    if (status == RIDGE_OK)
+        status = arm_image_check(manifest, arm->image, arm->image_bytes, manifest->image, sm, &kind,
+                                 err);
     if (status != RIDGE_OK)
         return status;
-    arm->image_kind = kind_name(kind);
-    if (arm->image_kind == NULL)
+    if (!is_loadable(kind))
         return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
                           "image %.200s is a file of the host, expected a cubin, fat binary or PTX "
                           "(cuobjdump -xelf all takes them out)",
-                          image);
-    return ridge_code_of(arm->image, arm->image_bytes, made->manifest.entry, &arm->code, err);
+                          manifest->image);
+    return ridge_code_of(arm->image, arm->image_bytes, manifest->entry, &arm->code, err);
 }
 
-static ridge_status open_reference(ridge_arm *arm, const maker *made,
+static ridge_status open_reference(ridge_arm *arm, const maker *made, const ridge_node *root,
                                    const ridge_arm_options *options, ridge_error *err)
 {
+    const ridge_node *const embedded = ridge_node_member(root, "reference_manifest");
     const char *text = made->manifest.reference;
     ridge_arm_name name;
-    ridge_status status = ridge_arm_name_parse(text, &name, err);
+    ridge_status status;
 
+    if (ridge_node_kind_of(embedded) == RIDGE_NODE_OBJECT) {
+        if (ridge_node_count(embedded) == 0)
+            return RIDGE_OK; /* archived without it */
+        status = arm_open_embedded(arm, embedded, options, &arm->reference, err);
+        return status == RIDGE_OK ? arm_borrow_arm(arm, err) : status;
+    }
+    status = ridge_arm_name_parse(text, &name, err);
     if (status != RIDGE_OK)
         return status;
     if (name.kind != RIDGE_ARM_FAMILY)
@@ -268,7 +273,36 @@ static ridge_status open_reference(ridge_arm *arm, const maker *made,
     return status == RIDGE_OK ? arm_borrow_arm(arm, err) : status;
 }
 
-ridge_status arm_open_manifest(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err)
+/* The manifest as one file: what is missing in it is put behind its members. A reference that is
+ * neither a family nor a manifest is left out, since its file may be another later. */
+static ridge_status write_archive(ridge_arm *arm, const maker *made, const ridge_node *root,
+                                  ridge_error *err)
+{
+    ridge_text *const out = &arm->archive;
+    const ridge_arm *const reference = arm->reference;
+    ridge_status status = ridge_record_line_of(root, out, err);
+
+    if (status != RIDGE_OK)
+        return status;
+    if (made->manifest.image_data == NULL) {
+        out->length--; /* the brace */
+        ridge_text_add(out, ",\"image_data\":\"");
+        ridge_base64_add(out, arm->image, arm->image_bytes);
+        ridge_text_add(out, "\"}");
+    }
+    if (reference != NULL && reference->name.kind != RIDGE_ARM_FAMILY &&
+        ridge_node_kind_of(ridge_node_member(root, "reference_manifest")) == RIDGE_NODE_NULL) {
+        out->length--;
+        ridge_text_add(out, ",\"reference_manifest\":");
+        ridge_text_add_bytes(out, reference->archive.length > 0 ? reference->archive.data : "{}",
+                             reference->archive.length > 0 ? reference->archive.length : 2);
+        ridge_text_add(out, "}");
+    }
+    return out->failed ? arm_out_of_memory(err) : RIDGE_OK;
+}
+
+static ridge_status open_node(ridge_arm *arm, const ridge_node *root,
+                              const ridge_arm_options *options, ridge_error *err)
 {
     maker *const made = ridge_alloc(&arm->arena, sizeof(*made));
     const ridge_family *family = NULL;
@@ -279,9 +313,9 @@ ridge_status arm_open_manifest(ridge_arm *arm, const ridge_arm_options *options,
     made->arm = arm;
     arm->maker = made;
     arm->maker_release = release;
-    status = read_manifest(arm, made, err);
+    status = arm_manifest_read(root, &arm->arena, &made->manifest, err);
     if (status == RIDGE_OK)
-        status = read_image(arm, made, err);
+        status = read_image(arm, &made->manifest, err);
     if (status != RIDGE_OK)
         return status;
     made->kernel = (ridge_kernel){.struct_size = sizeof(ridge_kernel),
@@ -300,8 +334,49 @@ ridge_status arm_open_manifest(ridge_arm *arm, const ridge_arm_options *options,
     arm->dtype_count = 1;
     arm->tile = made->manifest.tile;
     arm_signature_case(arm->signature, &arm->base);
-    if (made->manifest.reference != NULL)
-        return open_reference(arm, made, options, err);
-    status = arm_family_of(options, made->manifest.family, &family, err);
-    return status == RIDGE_OK ? arm_borrow_family(arm, family, err) : status;
+    if (arm->is_embedded)
+        return RIDGE_OK;
+    if (made->manifest.reference != NULL) {
+        status = open_reference(arm, made, root, options, err);
+    } else {
+        status = arm_family_of(options, made->manifest.family, &family, err);
+        if (status == RIDGE_OK)
+            status = arm_borrow_family(arm, family, err);
+    }
+    return status == RIDGE_OK ? write_archive(arm, made, root, err) : status;
+}
+
+ridge_status arm_open_embedded(const ridge_arm *arm, const ridge_node *root,
+                               const ridge_arm_options *options, ridge_arm **out, ridge_error *err)
+{
+    ridge_error local = {RIDGE_OK, ""};
+    ridge_status status = arm_create(arm->device, arm->text, out, err);
+
+    if (status != RIDGE_OK)
+        return status;
+    (*out)->name = arm->name;
+    (*out)->is_embedded = true;
+    status = open_node(*out, root, options, &local);
+    if (status == RIDGE_OK)
+        return RIDGE_OK;
+    ridge_arm_free(*out);
+    *out = NULL;
+    return ridge_fail(err, status, "reference_manifest: %s", local.text);
+}
+
+ridge_status arm_open_manifest(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err)
+{
+    ridge_document document = {NULL};
+    void *text = NULL;
+    size_t size_bytes;
+    ridge_status status = arm_read_file(arm->name.path, &text, &size_bytes, err);
+
+    if (status == RIDGE_OK)
+        status =
+            ridge_document_parse_at_most(text, size_bytes, MOST_MANIFEST_BYTES, &document, err);
+    ridge_free(text);
+    if (status == RIDGE_OK)
+        status = open_node(arm, document.root, options, err);
+    ridge_document_release(&document);
+    return status;
 }

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <elf.h>
+#endif
 
 #include "arm/arm_internal.h"
 
@@ -79,6 +82,50 @@ static ridge_status load_copy(ridge_arm *arm, const char *folder, ridge_error *e
     return status;
 }
 
+#ifdef __linux__
+/* The loader maps what the program headers say: of a file that was cut short, by a linker at work or
+ * a full disk, it touches pages that are not there. Other than 64-bit ELF is for the loader to
+ * refuse. */
+static ridge_status check_whole(const ridge_arm *arm, ridge_error *err)
+{
+    const uint8_t *const bytes = arm->image;
+    const uint64_t size = arm->image_bytes;
+    Elf64_Ehdr header;
+    uint64_t i;
+
+    if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "is no shared library: no ELF file");
+    if (size <= EI_CLASS || bytes[EI_CLASS] != ELFCLASS64)
+        return RIDGE_OK;
+    if (size < sizeof(header))
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "is cut short: %zu bytes", arm->image_bytes);
+    memcpy(&header, bytes, sizeof(header));
+    for (i = 0; i < header.e_phnum && header.e_phentsize == sizeof(Elf64_Phdr); i++) {
+        const uint64_t skip = i * sizeof(Elf64_Phdr);
+        Elf64_Phdr segment;
+
+        if (header.e_phoff > size || size - header.e_phoff < skip + sizeof(segment))
+            return ridge_fail(err, RIDGE_ERR_FORMAT,
+                              "is cut short: its program headers lie beyond its %zu bytes",
+                              arm->image_bytes);
+        memcpy(&segment, bytes + header.e_phoff + skip, sizeof(segment));
+        if (segment.p_type == PT_LOAD &&
+            (segment.p_offset > size || size - segment.p_offset < segment.p_filesz))
+            return ridge_fail(err, RIDGE_ERR_FORMAT,
+                              "is cut short: segment %d needs bytes up to %llu, the file has %zu",
+                              (int)i, (unsigned long long)segment.p_offset + segment.p_filesz,
+                              arm->image_bytes);
+    }
+    return RIDGE_OK;
+}
+#else
+static ridge_status check_whole(const ridge_arm *arm, ridge_error *err)
+{
+    (void)arm, (void)err;
+    return RIDGE_OK;
+}
+#endif
+
 ridge_status arm_library_open(ridge_arm *arm, ridge_error *err)
 {
     const char *const path = arm->name.path;
@@ -89,6 +136,8 @@ ridge_status arm_library_open(ridge_arm *arm, ridge_error *err)
 
     arm->image_kind = "library";
     status = arm_read_file(path, &arm->image, &arm->image_bytes, err);
+    if (status == RIDGE_OK)
+        status = check_whole(arm, err);
     if (status == RIDGE_OK)
         status = ridge_code_of(arm->image, arm->image_bytes, NULL, &arm->code, err);
     if (status != RIDGE_OK)

@@ -167,11 +167,21 @@ static void add_ptx(ridge_text *out, const char *text, size_t size_bytes)
     }
 }
 
+static bool has_wanted_kernel(const parts *list, const ridge_loaded *loaded)
+{
+    for (size_t i = 0; i < loaded->kernel_count; i++)
+        if (is_wanted(list, loaded->kernels[i].name))
+            return true;
+    return list->entry == NULL;
+}
+
 static ridge_status hash_ptx(parts *list, const ridge_loaded *loaded, ridge_error *err)
 {
     ridge_text plain;
     ridge_status status;
 
+    if (!has_wanted_kernel(list, loaded))
+        return RIDGE_OK;
     add_arch(list->code, "compute", loaded->ptx_sm);
     ridge_text_init(&plain);
     add_ptx(&plain, loaded->text, loaded->text_bytes);

@@ -238,8 +238,9 @@ static bool not_written(const check_facts *facts, char *text, size_t size)
     if (facts->wrong_count == facts->out->element_count)
         snprintf(text, size, "nothing is written: not launched, an early exit, or another buffer");
     else if (tail >= 0)
-        snprintf(text, size, "%s are not written: the grid is too small, or a loop ends early",
-                 span_text(facts, tail, span, sizeof(span)));
+        snprintf(text, size, "%s %s not written: the grid is too small, or a loop ends early",
+                 span_text(facts, tail, span, sizeof(span)),
+                 facts->out->box_first[tail] == facts->out->box_last[tail] ? "is" : "are");
     else
         snprintf(text, size, "%.3g %% is not written: early exit, or a predicate too narrow",
                  100 * wrong_share(facts));
@@ -474,6 +475,19 @@ static bool one_tile(const check_facts *facts, char *text, size_t size)
     return true;
 }
 
+static bool some_tiles(const check_facts *facts, char *text, size_t size)
+{
+    check_tiles tiles;
+
+    if (!check_whole_tiles(facts, &tiles))
+        return false;
+    snprintf(text, size,
+             "%" PRId64 " of %" PRId64 " tiles of %" PRId64 " x %" PRId64
+             ", whole: a stage read before it arrived (fence, wait); see the repeat test",
+             tiles.failing, tiles.count, tiles.rows, tiles.columns);
+    return true;
+}
+
 static bool low_precision(const check_facts *facts, char *text, size_t size)
 {
     double larger;
@@ -569,6 +583,7 @@ static const struct rule {
     {"lane_mapping", lanes},
     {"prologue", prologue},
     {"one_tile", one_tile},
+    {"pipeline_stage", some_tiles},
     {"shifted", shifted},
     {"input_copied", input_copied},
     {"low_precision", low_precision},

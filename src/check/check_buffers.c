@@ -17,6 +17,8 @@ enum { BAND_BYTES = 4096, ALIGNMENT = 256, RIGHT_ALIGNMENT = 16 };
 #define BAND_MOST ((size_t)16 << 20)
 /* Gaps between elements are compared on the host up to this size. */
 #define GAPS_MOST ((size_t)256 << 20)
+/* Inputs that are overwritten are copied up to this size. */
+#define PRISTINE_MOST ((size_t)256 << 20)
 
 static const uint32_t NAN_WORD = 0x7ff97ff9;        /* of f64, f32, f16 and bf16 */
 static const uint32_t NAN_WORD_8BIT = 0x7f7f7f7f;   /* of e4m3 and e5m2 */
@@ -237,6 +239,9 @@ void check_set_release(check_set *set)
             ridge_mapping_free(of->mapping);
         else
             ridge_device_release(set->device, of->base);
+        ridge_device_release(set->device, of->pristine);
+        of->pristine = NULL;
+        of->is_pristine = false;
         of->mapping = NULL;
         of->base = NULL;
     }
@@ -499,22 +504,56 @@ bool check_plan_holds(const check_plan *a, const check_plan *b)
            a->bands == b->bands && a->scale_exponent == b->scale_exponent;
 }
 
+/* An input that an output may overwrite: filled, and kept as a copy where it is not large, or put
+ * back from that. */
+static ridge_status fill_overwritten(check_set *set, size_t index, bool is_first, bool is_known,
+                                     const check_plan *plan, ridge_error *err)
+{
+    check_buffer *const to = &set->buffers[index];
+    ridge_status status;
+
+    if (is_known && to->is_pristine)
+        return ridge_device_copy(set->device, set->stream, to->base, to->pristine, to->base_bytes,
+                                 err);
+    to->is_pristine = false;
+    status = fill_around(set, index, plan, err);
+    if (status == RIDGE_OK)
+        status = fill_input(set, index, is_first, plan, err);
+    if (status != RIDGE_OK || to->mapping != NULL || to->base == NULL ||
+        to->base_bytes > PRISTINE_MOST)
+        return status;
+    if (to->pristine == NULL)
+        status = ridge_device_alloc(set->device, to->base_bytes, &to->pristine, err);
+    if (status == RIDGE_OK)
+        status = ridge_device_copy(set->device, set->stream, to->pristine, to->base, to->base_bytes,
+                                   err);
+    to->is_pristine = status == RIDGE_OK;
+    return status;
+}
+
 ridge_status check_set_fill(check_set *set, const check_plan *plan, ridge_error *err)
 {
-    const bool is_held = set->is_held && check_plan_holds(&set->held, plan);
+    const bool is_known = set->was_filled && check_plan_holds(&set->held, plan);
+    const bool is_held = set->is_held && is_known;
     ridge_status status = RIDGE_OK;
     bool is_first = true;
 
     for (size_t i = 0; i < set->count && status == RIDGE_OK; i++) {
-        if (!is_held || !check_set_is_constant(set, i))
+        if (!set->buffers[i].is_input) {
             status = fill_around(set, i, plan, err);
-        if (status != RIDGE_OK || !set->buffers[i].is_input)
             continue;
-        if (!is_held || !check_set_is_constant(set, i))
-            status = fill_input(set, i, is_first, plan, err);
+        }
+        if (!check_set_is_constant(set, i)) {
+            status = fill_overwritten(set, i, is_first, is_known, plan, err);
+        } else if (!is_held) {
+            status = fill_around(set, i, plan, err);
+            if (status == RIDGE_OK)
+                status = fill_input(set, i, is_first, plan, err);
+        }
         is_first = false;
     }
     set->is_held = false;
+    set->was_filled = status == RIDGE_OK;
     set->held = *plan;
     return status == RIDGE_OK ? ridge_stream_synchronize(set->stream, err) : status;
 }

@@ -245,30 +245,28 @@ typedef struct exact_plan {
     int first_values; /* -1 */
 } exact_plan;
 
-/* What was learnt of a plan, for a test and type, from another case: integers that gave fractions in
- * a sum of some length do so in a longer one. */
-static int64_t *learnt_of(const checker *self, ridge_test test, size_t plan)
+/* What was learnt of a plan, for a test and type, from another case. */
+static bool *learnt_of(const checker *self, ridge_test test, int plan)
 {
     ridge_check_memory *const memory = self->options->memory;
-    ridge_dtype dtype = self->at.dtype;
+    const ridge_dtype dtype = self->at.dtype;
 
     if (memory == NULL || (unsigned)dtype >= RIDGE_DTYPE_COUNT || test > RIDGE_TEST_PRECISION)
         return NULL;
-    return &memory->fractions_from[dtype][test][plan];
+    return &memory->gives_fractions[dtype][test][plan][self->work.accumulate_length > 1];
 }
 
-/* Launches only where the answer can be demanded bit for bit. */
+/* Compares only where the answer can be demanded bit for bit. */
 static ridge_status try_exact(checker *self, const exact_plan *wanted, fairness *is, int number,
                               ridge_test_result *out, ridge_error *err)
 {
-    int64_t *const learnt = learnt_of(self, out->test, (size_t)number);
-    const int64_t length = self->work.accumulate_length + 1;
+    bool *const learnt = learnt_of(self, out->test, number);
     check_plan plan = check_plain_plan;
     side got = {.has_previous = false};
     ridge_status status;
 
     *is = UNFAIR_BY_FORMULA;
-    if (learnt != NULL && *learnt > 0 && length >= *learnt)
+    if (learnt != NULL && *learnt)
         return RIDGE_OK;
     plan.values = (int)wanted->values;
     plan.first_values = wanted->first_values;
@@ -277,7 +275,7 @@ static ridge_status try_exact(checker *self, const exact_plan *wanted, fairness 
     if (status == RIDGE_OK) {
         *is = is_fair(self, &got.answer);
         if (learnt != NULL && *is == UNFAIR_BY_FORMULA)
-            *learnt = length;
+            *learnt = true;
         if (*is == FAIR)
             status = compare(self, &got, true, false, out, err);
     }

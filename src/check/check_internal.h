@@ -5,6 +5,7 @@
  *     compare.c   judges each element and notes the failing ones in a bitmap
  *     locate.c    where they are: counts along axes, periods, the picture
  *     relations.c what their values are
+ *     tiles.c     whether they are whole tiles
  *     cause.c     the table of rules that turns both into one line
  */
 #ifndef RIDGE_CHECK_INTERNAL_H
@@ -93,6 +94,12 @@ void check_facts_release(check_facts *facts);
 ridge_status check_relations(check_facts *facts, ridge_error *err);
 /* The share that a relation explains, 0 when it is not there; *value may be NULL. */
 double check_relation_share(const ridge_mismatch *out, ridge_relation_kind kind, double *value);
+/* Tiles of the last two axes, of powers of two, that fail as a whole while others do not. */
+typedef struct check_tiles {
+    int64_t rows, columns; /* elements of one, the largest that holds */
+    int64_t failing, count;
+} check_tiles;
+bool check_whole_tiles(const check_facts *facts, check_tiles *out);
 void check_cause(check_facts *facts);
 /* "2", "1/3", "log2(e)", "1/sqrt(128)"; "" when the ratio has no name. extents: candidates for N
  * and d, 0 ends them. */

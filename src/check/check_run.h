@@ -26,6 +26,8 @@ typedef struct check_buffer {
     void *base; /* NULL when another owns the memory */
     size_t base_bytes, lead_bytes, span_bytes;
     unsigned char *least, *data; /* least address; address of element (0, 0, ...) */
+    void *pristine;              /* of an input that an output may overwrite: a copy as filled */
+    bool is_pristine;            /* it is by the set's plan */
 } check_buffer;
 
 typedef enum check_place { CHECK_LEFT, CHECK_RIGHT, CHECK_FENCE } check_place;
@@ -59,7 +61,7 @@ typedef struct check_set {
     bool is_prepared;
     /* Inputs that no output may overwrite hold what this plan says, seen after the last launch: they
      * are not filled again. */
-    bool is_held;
+    bool is_held, was_filled;
     check_plan held;
     uint64_t input_hash[RIDGE_KERNEL_BUFFERS]; /* of those inputs, as filled */
 } check_set;

@@ -155,11 +155,12 @@ static ridge_status elsewhere(checker *self, check_place place, ridge_test_resul
     check_set second = self->set;
     ridge_status status;
 
-    second.is_prepared = second.is_held = false;
+    second.is_prepared = second.is_held = second.was_filled = false;
     second.state = NULL;
     for (size_t i = 0; i < second.count; i++) {
         second.buffers[i].base = NULL;
         second.buffers[i].mapping = NULL;
+        second.buffers[i].pristine = NULL;
         second.buffers[i].lead_bytes = 0;
     }
     status = check_set_allocate(&second, place, self->alias_from_bytes, err);
@@ -219,9 +220,28 @@ static ridge_status check_inputs(checker *self, ridge_test_result *out, ridge_er
 
 /* -- again, and in other order ----------------------------------------------------------------- */
 
+static bool is_gpu(const checker *self)
+{
+    return ridge_device_get_info(self->device)->kind == RIDGE_DEVICE_CUDA;
+}
+
+/* A CPU runs one element after another, where order is not what repeats vary: fewer of large ones. */
+static int repeats_of(const checker *self)
+{
+    int64_t most = 0;
+
+    if (self->options->repeats > 0)
+        return self->options->repeats;
+    for (size_t i = 0; i < self->set.count; i++)
+        if (self->set.buffers[i].is_output &&
+            ridge_buffer_elements(&self->set.buffers[i].desc) > most)
+            most = ridge_buffer_elements(&self->set.buffers[i].desc);
+    return is_gpu(self) || most < INT64_C(1) << 17 ? 20 : 4;
+}
+
 static ridge_status check_repeat(checker *self, ridge_test_result *out, ridge_error *err)
 {
-    const int repeats = self->options->repeats > 0 ? self->options->repeats : 20;
+    const int repeats = repeats_of(self);
     check_plan plan = check_case_plan(self);
     check_capture first = {.bits = {NULL}};
     ridge_status status = check_launch(self, &self->set, &plan, NULL, err);
@@ -241,11 +261,6 @@ static ridge_status check_repeat(checker *self, ridge_test_result *out, ridge_er
         status = check_look(self, &self->set, &plan, err);
     check_capture_release(&first);
     return status;
-}
-
-static bool is_gpu(const checker *self)
-{
-    return ridge_device_get_info(self->device)->kind == RIDGE_DEVICE_CUDA;
 }
 
 /* With the default stream held by a gate: what leaks to it is not done when the own stream is. */

@@ -19,7 +19,7 @@ enum {
     CASES_MOST = 2048,
 };
 
-#define PRODUCT_MOST ((int64_t)1 << 20)
+#define PRODUCT_MOST ((int64_t)1 << 18)
 #define PRODUCT_MOST_FULL ((int64_t)1 << 24)
 
 typedef struct factor {

@@ -214,6 +214,22 @@ static const char *cache_text(const struct bench_summary *summary)
     return text;
 }
 
+static void write_invalid(ridge_output *output, const struct bench_summary *summary)
+{
+    char at[RIDGE_CASE_TEXT], text[RIDGE_CASE_TEXT + 260];
+    size_t i;
+
+    for (i = 0; i < summary->row_count; i++) {
+        const ridge_measurement *const row = &summary->rows[i];
+
+        if (!row->is_invalid)
+            continue;
+        snprintf(text, sizeof(text), "%s: %s", measure_case_text(&row->at, at, sizeof(at)),
+                 row->invalid_cause);
+        cli_labelled(output, 11, row->invalid_guard, text);
+    }
+}
+
 void bench_write_text(ridge_output *output, const struct bench_summary *summary)
 {
     const ridge_measurement *const one = summary->rows;
@@ -222,7 +238,7 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
     ridge_table *table;
     char text[RIDGE_CASE_TEXT + 300], common[RIDGE_CASE_TEXT], clocks[96];
     unsigned reasons = 0;
-    size_t i;
+    size_t invalid = 0, i;
 
     if (summary->row_count == 0) {
         ridge_output_styled(output, RIDGE_STYLE_BAD, "INVALID");
@@ -230,14 +246,26 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
                             summary->is_interrupted ? "interrupted" : "ended");
         return;
     }
-    for (i = 0; i < summary->row_count; i++)
+    for (i = 0; i < summary->row_count; i++) {
         measure_span_add(&span, &summary->rows[i].at);
+        invalid += summary->rows[i].is_invalid;
+    }
+    if (invalid > 0) {
+        snprintf(text, sizeof(text), "INVALID: %zu of %zu case%s", invalid, summary->row_count,
+                 summary->row_count == 1 ? "" : "s");
+        ridge_output_styled(output, RIDGE_STYLE_BAD, text);
+        ridge_output_text(output, "\n");
+        write_invalid(output, summary);
+        ridge_output_text(output, "\n");
+    }
     measure_span_common(&span, common, sizeof(common));
     snprintf(text, sizeof(text), "%s  %s%son %s, %s%s", summary->kernel, common,
              common[0] != '\0' ? "  " : "", one->device.name, cache_text(summary),
              summary->is_interrupted ? " (interrupted)" : "");
     ridge_output_styled(output, RIDGE_STYLE_STRONG, text);
     ridge_output_text(output, "\n");
+    if (invalid == summary->row_count)
+        return;
     table = ridge_table_create(columns + skipped,
                                (summary->saved != NULL ? COLUMNS : COLUMNS - 1) - skipped);
     for (i = 0; i < summary->row_count; i++) {
@@ -246,15 +274,6 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
     }
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
     ridge_table_free(table);
-    for (i = 0; i < summary->row_count; i++)
-        if (summary->rows[i].is_invalid) {
-            char case_text[RIDGE_CASE_TEXT];
-
-            ridge_output_format(
-                output, "invalid: %s: %s\n",
-                measure_case_text(&summary->rows[i].at, case_text, sizeof(case_text)),
-                summary->rows[i].invalid_cause);
-        }
     measure_clock_text(reasons, clocks, sizeof(clocks));
     if (clocks[0] != '\0')
         ridge_output_format(output, "clocks: %s\n", clocks);

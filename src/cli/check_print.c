@@ -14,16 +14,38 @@ enum { LABEL_COLUMNS = 14, FAILURES_SHOWN = 8, REASONS_SHOWN = 6 };
 
 /* -- collecting -------------------------------------------------------------------------------- */
 
-static void add_reason(struct check_summary *summary, const ridge_test_result *test)
+/* A reason without what differs from case to case: numbers, and the case's own type and layout. */
+static void mask(const char *text, const ridge_case *at, char *out, size_t size)
 {
+    const char *const words[] = {ridge_layout_name(at->layout), ridge_dtype_name(at->dtype)};
+    size_t used = 0, i;
+
+    while (*text != '\0' && used + 1 < size) {
+        size_t length = strspn(text, "0123456789");
+
+        for (i = 0; i < 2 && length == 0; i++)
+            if (strncmp(text, words[i], strlen(words[i])) == 0)
+                length = strlen(words[i]);
+        out[used++] = length > 0 ? '#' : *text;
+        text += length > 0 ? length : 1;
+    }
+    out[used] = '\0';
+}
+
+static void add_reason(struct check_summary *summary, const ridge_test_result *test,
+                       const ridge_case *at)
+{
+    char masked[sizeof(summary->reasons[0].masked)];
     size_t i;
 
+    mask(test->text, at, masked, sizeof(masked));
     for (i = 0; i < summary->reason_count; i++) {
         struct check_reason *const reason = &summary->reasons[i];
 
-        if (reason->outcome == test->outcome && strcmp(reason->text, test->text) == 0 &&
+        if (reason->outcome == test->outcome && strcmp(reason->masked, masked) == 0 &&
             (test->outcome == RIDGE_OUTCOME_REFUSED || reason->test == test->test)) {
             reason->count++;
+            reason->varies = reason->varies || strcmp(reason->text, test->text) != 0;
             return;
         }
     }
@@ -33,6 +55,9 @@ static void add_reason(struct check_summary *summary, const ridge_test_result *t
         (struct check_reason){.test = test->test, .outcome = test->outcome, .count = 1};
     snprintf(summary->reasons[summary->reason_count].text,
              sizeof(summary->reasons[summary->reason_count].text), "%s", test->text);
+    memcpy(summary->reasons[summary->reason_count].masked, masked, sizeof(masked));
+    ridge_case_text(at, summary->reasons[summary->reason_count].case_text,
+                    sizeof(summary->reasons[summary->reason_count].case_text));
     summary->reason_count++;
 }
 
@@ -79,7 +104,7 @@ void check_summary_add(struct check_summary *summary, const ridge_check_result *
         else if (test->outcome == RIDGE_OUTCOME_FAIL)
             summary->tests_failed[test->test]++;
         else if (test->outcome == RIDGE_OUTCOME_SKIPPED || result->outcome == test->outcome)
-            add_reason(summary, test);
+            add_reason(summary, test, &result->at);
     }
     switch (result->outcome) {
     case RIDGE_OUTCOME_PASS:
@@ -173,6 +198,10 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
         snprintf(text, sizeof(text), "%s: not checked: %s all %zu case%s", summary->kernel,
                  summary->refused > 0 ? "refuses" : "skipped", summary->case_count,
                  plural(summary->case_count));
+    } else if (summary->sanitizer_failed) {
+        snprintf(text, sizeof(text),
+                 "%s: compute-sanitizer does not pass it, values are right in %zu case%s",
+                 summary->kernel, tried, plural(tried));
     } else if (summary->suspicious > 0) {
         style = RIDGE_STYLE_WARN;
         snprintf(text, sizeof(text),
@@ -180,7 +209,7 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
                  "within the bound",
                  summary->kernel, summary->suspicious, tried, plural(tried));
     } else {
-        style = summary->sanitizer_failed ? RIDGE_STYLE_BAD : RIDGE_STYLE_GOOD;
+        style = RIDGE_STYLE_GOOD;
         write_right(summary, text, sizeof(text));
     }
     ridge_output_styled(output, style, text);
@@ -393,7 +422,7 @@ static void write_others(ridge_output *output, const struct check_summary *summa
 static void write_reasons(ridge_output *output, const struct check_summary *summary)
 {
     bool is_named[RIDGE_TEST_COUNT] = {false};
-    char text[400] = "";
+    char text[RIDGE_CASE_TEXT + 300] = "";
     size_t used = 0, shown = 0, i;
 
     for (i = 0; i < summary->reason_count; i++) {
@@ -405,10 +434,14 @@ static void write_reasons(ridge_output *output, const struct check_summary *summ
         }
         if (shown++ >= REASONS_SHOWN)
             continue;
-        snprintf(text, sizeof(text), "%zu case%s: %s", reason->count, plural(reason->count),
-                 reason->text);
+        snprintf(text, sizeof(text), "%zu case%s: %s%s%s%s", reason->count, plural(reason->count),
+                 reason->text, reason->varies ? " (the first: " : "",
+                 reason->varies ? reason->case_text : "", reason->varies ? ")" : "");
         cli_labelled(output, LABEL_COLUMNS, "refused", text);
     }
+    if (shown > REASONS_SHOWN)
+        ridge_output_format(output, "  %-*sand for %zu more reasons: --json lists them\n",
+                            LABEL_COLUMNS - 2, "", shown - REASONS_SHOWN);
     for (i = 0; i < RIDGE_TEST_COUNT && used < sizeof(text); i++)
         if (is_named[i])
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? ", " : "",

@@ -20,10 +20,12 @@ struct check_failure {
     char text[200];
 };
 struct check_reason {
-    char text[200];
+    char text[200], masked[200];
     ridge_test test;
     ridge_outcome outcome; /* REFUSED or SKIPPED */
     size_t count;          /* cases */
+    bool varies;           /* in numbers; text and case are the first's */
+    char case_text[RIDGE_CASE_TEXT];
 };
 
 /* Starts as zero; grows no further than its arrays. */
@@ -42,7 +44,7 @@ struct check_summary {
     ridge_check_result first, shrunk; /* the first that failed, else was suspicious */
     double duration_s;
     bool is_interrupted;
-    char sanitizer[200]; /* summary of compute-sanitizer; "" when not asked for */
+    char sanitizer[400]; /* summary of compute-sanitizer; "" when not asked for */
     bool sanitizer_failed;
 };
 

@@ -31,14 +31,68 @@ static const char *const *list_tests(void)
     return test_names;
 }
 
+/* Cases for compute-sanitizer, under which a kernel is 15 times slower and more: the least that have
+ * something to do. */
+enum { SMALL_CASES = 3, SMALL_ELEMENTS = 64 };
+struct small_case {
+    char text[RIDGE_CASE_TEXT];
+    double size;
+};
+
+struct collector {
+    struct check_summary *summary;
+    struct small_case small[SMALL_CASES];
+    size_t small_count;
+};
+
+static void add_small(struct collector *collector, const ridge_case *at)
+{
+    struct small_case *const small = collector->small;
+    bool has_zero = false;
+    double size = 1;
+    size_t place, i;
+
+    for (i = 0; i < at->axis_count; i++) {
+        has_zero = has_zero || at->axes[i].value == 0;
+        size *= at->axes[i].value > 0 ? (double)at->axes[i].value : 1;
+    }
+    if (has_zero || size < SMALL_ELEMENTS)
+        size += 1e18; /* perhaps empty: only where there are no others */
+    for (place = collector->small_count; place > 0 && small[place - 1].size > size; place--)
+        if (place < SMALL_CASES)
+            small[place] = small[place - 1];
+    if (place == SMALL_CASES)
+        return;
+    ridge_case_text(at, small[place].text, sizeof(small[place].text));
+    small[place].size = size;
+    collector->small_count += collector->small_count < SMALL_CASES;
+}
+
 static void on_check(void *context, const ridge_check_result *result)
 {
-    check_summary_add(context, result);
+    struct collector *const collector = context;
+
+    check_summary_add(collector->summary, result);
+    if (result->outcome <= RIDGE_OUTCOME_FAIL)
+        add_small(collector, &result->at);
 }
 
 static void on_shrunk(void *context, const ridge_check_result *result)
 {
-    check_summary_shrunk(context, result);
+    check_summary_shrunk(((struct collector *)context)->summary, result);
+}
+
+static void run_sanitizer(const struct measure *m, const struct collector *collector)
+{
+    struct check_summary *const summary = collector->summary;
+    char cases[SMALL_CASES * (RIDGE_CASE_TEXT + 1)] = "";
+    size_t used = 0, i;
+
+    for (i = 0; i < collector->small_count; i++)
+        used += (size_t)snprintf(cases + used, sizeof(cases) - used, "%s%s", i > 0 ? ";" : "",
+                                 collector->small[i].text);
+    summary->sanitizer_failed =
+        !sanitizer_run(m, cases, summary->sanitizer, sizeof(summary->sanitizer));
 }
 
 /* The options that a command line needs to open the same kernel again. */
@@ -61,7 +115,8 @@ static void write_options(const struct measure *m, char *out, size_t size)
 static int run(struct request *request, const char *kernel, const struct cli_output *out)
 {
     static struct check_summary summary; /* too large for a stack */
-    const ridge_session_sink sink = {.check = on_check, .shrunk = on_shrunk, .context = &summary};
+    struct collector collector = {.summary = &summary};
+    const ridge_session_sink sink = {.check = on_check, .shrunk = on_shrunk, .context = &collector};
     struct measure *const m = &request->measure;
     ridge_session_request session;
     char options[400];
@@ -81,9 +136,9 @@ static int run(struct request *request, const char *kernel, const struct cli_out
     summary = (struct check_summary){.kernel = kernel, .options = options};
     measure_run(m, &session, &sink, &exit_status);
     summary.is_interrupted = measure_is_interrupted();
-    if (request->sanitizer && exit_status == CLI_DONE && !summary.is_interrupted)
-        summary.sanitizer_failed =
-            !sanitizer_run(m, kernel, summary.sanitizer, sizeof(summary.sanitizer));
+    if (request->sanitizer && exit_status == CLI_DONE && !summary.is_interrupted &&
+        collector.small_count > 0)
+        run_sanitizer(m, &collector);
     /* A kernel that crashed is no kernel that is right: what was found before is printed all the
      * same, when there is any. */
     if (exit_status != CLI_DONE && summary.case_count == 0)
@@ -101,8 +156,8 @@ int cmd_check(int argc, char **argv)
     struct cli_output out = {0};
     struct request request = {.measure = MEASURE_DEFAULTS};
     const struct option options[] = {
-        OPT_STRING('c', "case", &request.cases, "NAME=VALUES,...",
-                   "only these cases: m=3,n=769,dtype=bf16,layout=pad8,values=int"),
+        OPT_ONCE('c', "case", &request.cases, "NAME=VALUES,...",
+                 "only these cases: m=3,n=769,dtype=bf16,layout=pad8,values=int"),
         OPT_FLAG(0, "full", &request.full, "more extents of each axis: minutes"),
         OPT_WORDS(0, "only", &request.only, "TEST,...", list_tests(),
                   "only these tests: values, integers, guards, ..."),

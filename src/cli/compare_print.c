@@ -4,6 +4,7 @@
 #include "compare_print.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ static const ridge_style styles[RIDGE_VERDICT_COUNT] = {
     [RIDGE_VERDICT_IDENTICAL_CODE] = RIDGE_STYLE_WARN,
     [RIDGE_VERDICT_INVALID] = RIDGE_STYLE_BAD,
 };
+
+enum { LINE_COLUMNS = 100, NAME_COLUMNS = 32 };
 
 struct number {
     char text[32];
@@ -104,12 +107,11 @@ static void write_verdict(ridge_output *output, const struct compare_summary *su
     case RIDGE_VERDICT_CANNOT_TELL:
         if (comparison->placements_needed > COMPARE_PLACEMENTS)
             snprintf(text, sizeof(text),
-                     ": %d placements would decide %s, more than is sensible: the machine or the "
-                     "kernel is too noisy",
+                     ": %d placements would decide %s: too noisy a machine or a kernel",
                      comparison->placements_needed, delta.text);
         else if (comparison->placements_needed > 0)
-            snprintf(text, sizeof(text), ": %d placements would decide %s (--placements %d)",
-                     comparison->placements_needed, delta.text, comparison->placements_needed);
+            snprintf(text, sizeof(text), ": --placements %d would decide %s",
+                     comparison->placements_needed, delta.text);
         else
             snprintf(text, sizeof(text), ": what is seen reaches beyond %s", delta.text);
         break;
@@ -119,65 +121,105 @@ static void write_verdict(ridge_output *output, const struct compare_summary *su
                  "same");
         break;
     default:
-        snprintf(text, sizeof(text), ": %s%s%s",
-                 comparison->invalid_cause[0] != '\0' ? comparison->invalid_cause : "no result",
-                 comparison->invalid_guard[0] != '\0' ? "; guard " : "", comparison->invalid_guard);
+        snprintf(text, sizeof(text), "%s%s",
+                 comparison->invalid_guard[0] != '\0' ? " by the guard " : ": no result",
+                 comparison->invalid_guard);
         break;
     }
     ridge_output_text(output, text);
     ridge_output_text(output, comparison->is_interrupted ? " (interrupted)\n" : "\n");
+    if (verdict == RIDGE_VERDICT_INVALID && comparison->invalid_cause[0] != '\0')
+        ridge_output_wrap(output, 2, "  ", comparison->invalid_cause);
 }
 
 /* A rotation that fits the L2 leaves inputs there, whatever was asked for. */
-static void write_case(ridge_output *output, const ridge_comparison *comparison)
+static bool is_in_cache(const ridge_comparison *comparison)
 {
-    char text[RIDGE_CASE_TEXT], clocks[96];
-    struct number l2, hz, power, limit;
-
-    ridge_output_format(output, "\n%s   %s", measure_case_text(&comparison->at, text, sizeof(text)),
-                        ridge_bench_cache_text(comparison->cache, comparison->rotation_l2));
-    if (comparison->cache == RIDGE_CACHE_COLD && comparison->rotation > 0) {
-        snprintf(l2.text, sizeof(l2.text), "%.1fx L2", comparison->rotation_l2);
-        ridge_output_format(output, " (rotation %d, %s)", comparison->rotation, l2.text);
-    }
-    ridge_output_format(output, "   %s", comparison->device.name);
-    if (isfinite(comparison->arms[0].sm_hz))
-        ridge_output_format(output, ", %s", shown(comparison->arms[0].sm_hz, RIDGE_UNIT_HZ, &hz));
-    if (isfinite(comparison->arms[0].power_w)) {
-        snprintf(power.text, sizeof(power.text), "%.0f", comparison->arms[0].power_w);
-        snprintf(limit.text, sizeof(limit.text), "%.0f", comparison->device.power_limit_w);
-        ridge_output_format(output, ", %s of %s W", power.text, limit.text);
-    }
-    measure_clock_text(comparison->clock_reasons, clocks, sizeof(clocks));
-    if (clocks[0] != '\0')
-        ridge_output_format(output, ", %s", clocks);
-    ridge_output_text(output, "\n");
+    return comparison->rotation > 0 && comparison->rotation_l2 < RIDGE_COLD_L2;
 }
 
+static void add(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void add(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+static void write_case(ridge_output *output, const ridge_comparison *comparison)
+{
+    char text[RIDGE_CASE_TEXT + 80], machine[300] = "", clocks[96];
+    struct number hz;
+
+    measure_case_text(&comparison->at, text, sizeof(text));
+    add(text, sizeof(text), "   %s",
+        ridge_bench_cache_text(comparison->cache, comparison->rotation_l2));
+    if (comparison->cache == RIDGE_CACHE_COLD && comparison->rotation > 0)
+        add(text, sizeof(text),
+            comparison->rotation_l2 < 1 ? " (rotation %d, %.2gx L2)" : " (rotation %d, %.1fx L2)",
+            comparison->rotation, comparison->rotation_l2);
+    add(machine, sizeof(machine), "%s", comparison->device.name);
+    if (isfinite(comparison->arms[0].sm_hz))
+        add(machine, sizeof(machine), ", %s", shown(comparison->arms[0].sm_hz, RIDGE_UNIT_HZ, &hz));
+    if (isfinite(comparison->arms[0].power_w))
+        add(machine, sizeof(machine), ", %.0f of %.0f W", comparison->arms[0].power_w,
+            comparison->device.power_limit_w);
+    measure_clock_text(comparison->clock_reasons, clocks, sizeof(clocks));
+    if (clocks[0] != '\0')
+        add(machine, sizeof(machine), ", %s", clocks);
+    ridge_output_format(output, "\n%s%s%s\n", text,
+                        strlen(text) + strlen(machine) + 3 <= LINE_COLUMNS ? "   " : "\n  ",
+                        machine);
+}
+
+/* What tells a plug-in's kernels apart is behind the last slash, else at the end. */
+static void arm_names(const ridge_comparison *comparison, const char *names[2])
+{
+    int arm;
+
+    for (arm = 0; arm < 2; arm++)
+        names[arm] = cli_base_name(comparison->arms[arm].name);
+    if (strcmp(names[0], names[1]) != 0 ||
+        strcmp(comparison->arms[0].name, comparison->arms[1].name) == 0)
+        return;
+    for (arm = 0; arm < 2; arm++) {
+        const char *const name = comparison->arms[arm].name;
+
+        names[arm] = name;
+        if (strlen(name) > NAME_COLUMNS) {
+            names[arm] += strlen(name) - NAME_COLUMNS;
+            names[arm] = strchr(names[arm], '/') != NULL ? strchr(names[arm], '/') + 1 : names[arm];
+        }
+    }
+}
+
+/* The rate of what bounds A, of both. */
 static void write_arm(ridge_output *output, const ridge_comparison *comparison, int which,
-                      int name_columns)
+                      const char *name, int name_columns)
 {
     const ridge_arm_summary *const arm = &comparison->arms[which];
-    struct number time, rate, roof, nominal;
-    const bool has_bytes = isfinite(arm->bytes_per_s) && arm->bytes_per_s > 0;
-    const bool has_flop = isfinite(arm->flop_per_s) && arm->flop_per_s > 0;
+    const ridge_arm_summary *const first = &comparison->arms[0];
+    const bool is_compute = first->bound_by == RIDGE_BOUND_BY_COMPUTE || !(first->bytes_per_s > 0);
+    const double rate = is_compute ? arm->flop_per_s : arm->bytes_per_s;
+    struct number time, text;
 
     ridge_output_format(output, "  %c  %-*.*s  %10s", which == 0 ? 'A' : 'B', name_columns,
-                        name_columns, arm->name, shown(arm->median_ns, RIDGE_UNIT_NS, &time));
-    if (has_bytes)
-        ridge_output_format(output, "  %10s",
-                            shown(arm->bytes_per_s, RIDGE_UNIT_BYTES_PER_S, &rate));
-    if (has_flop)
-        ridge_output_format(output, "  %s", shown(arm->flop_per_s, RIDGE_UNIT_FLOP_PER_S, &rate));
-    if (isfinite(arm->roof_frac)) {
-        snprintf(roof.text, sizeof(roof.text), "%.0f %%", 100 * arm->roof_frac);
-        ridge_output_format(output, "  %s of measured roof", roof.text);
-    }
-    if (isfinite(arm->nominal_frac)) {
-        snprintf(nominal.text, sizeof(nominal.text), "%.0f %%", 100 * arm->nominal_frac);
-        ridge_output_format(output, isfinite(arm->roof_frac) ? " (%s nominal)" : "  %s of nominal",
-                            nominal.text);
-    }
+                        name_columns, name, shown(arm->median_ns, RIDGE_UNIT_NS, &time));
+    if (isfinite(rate) && rate > 0)
+        ridge_output_format(
+            output, "  %s",
+            shown(rate, is_compute ? RIDGE_UNIT_FLOP_PER_S : RIDGE_UNIT_BYTES_PER_S, &text));
+    /* A roof of memory is none for what is in the cache. */
+    if (isfinite(arm->roof_frac) && (is_compute || !is_in_cache(comparison)))
+        ridge_output_format(output, "  %.0f %% of measured roof", 100 * arm->roof_frac);
+    if (isfinite(arm->nominal_frac) && (is_compute || !is_in_cache(comparison)))
+        ridge_output_format(
+            output, isfinite(arm->roof_frac) ? " (%.0f %% nominal)" : "  %.0f %% of nominal",
+            100 * arm->nominal_frac);
     if (arm->is_launch_bound)
         ridge_output_text(output, "  launch-bound");
     ridge_output_text(output, "\n");
@@ -190,70 +232,93 @@ static void write_ratio(ridge_output *output, const char *label, const ridge_int
                             exp(interval->low), exp(interval->high), label);
 }
 
-static void write_basis(ridge_output *output, const ridge_comparison *comparison)
+/* Parts of a line, which breaks between them and not between a number and its unit. */
+static void write_part(ridge_output *output, size_t *column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void write_part(ridge_output *output, size_t *column, const char *format, ...)
 {
-    struct number floor, centre;
-    char text[400];
-    size_t used = (size_t)snprintf(text, sizeof(text), "%d placement%s, %d block%s",
-                                   comparison->placements, comparison->placements == 1 ? "" : "s",
-                                   comparison->blocks, comparison->blocks == 1 ? "" : "s");
+    char text[120];
+    va_list arguments;
 
-    if (comparison->mode == RIDGE_MODE_GRAPH)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, ", back to back in a graph");
-    if (comparison->mode == RIDGE_MODE_BATCH)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, ", in batches");
-    if (isfinite(comparison->null_centre)) {
-        snprintf(centre.text, sizeof(centre.text), "%+.2f %%", 100 * comparison->null_centre);
-        used +=
-            (size_t)snprintf(text + used, sizeof(text) - used, ", null control %s", centre.text);
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (*column > 0)
+        ridge_output_text(output, ",");
+    if (*column == 0 || *column + 3 + strlen(text) > LINE_COLUMNS) {
+        ridge_output_text(output, *column == 0 ? "  " : "\n  ");
+        *column = 2;
+    } else {
+        ridge_output_text(output, " ");
+        *column += 2;
     }
-    used +=
-        (size_t)snprintf(text + used, sizeof(text) - used, ", outputs of %d timed launch%s checked",
-                         comparison->outputs_checked, comparison->outputs_checked == 1 ? "" : "es");
-    if (isfinite(comparison->floors.kernel_ns))
-        used += (size_t)snprintf(text + used, sizeof(text) - used, ", floor %s",
-                                 shown(comparison->floors.kernel_ns, RIDGE_UNIT_NS, &floor));
+    ridge_output_text(output, text);
+    *column += strlen(text);
+}
+
+static void write_basis(ridge_output *output, const ridge_comparison *comparison, bool is_null)
+{
+    struct number floor, share = {""};
+    size_t column = 0;
+
+    write_part(output, &column, "%d placement%s, %d block%s", comparison->placements,
+               comparison->placements == 1 ? "" : "s", comparison->blocks,
+               comparison->blocks == 1 ? "" : "s");
+    if (comparison->mode == RIDGE_MODE_GRAPH)
+        write_part(output, &column, "back to back in a graph");
+    if (comparison->mode == RIDGE_MODE_BATCH)
+        write_part(output, &column, "in batches");
+    if (isfinite(comparison->null_centre) && !is_null) /* else it is what B/A says */
+        write_part(output, &column, "null control %+.2f %%", 100 * comparison->null_centre);
+    write_part(output, &column, "outputs of %d timed launch%s checked", comparison->outputs_checked,
+               comparison->outputs_checked == 1 ? "" : "es");
     if (comparison->floor_frac >= 0.005)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, " (%.0f %%)",
-                                 100 * comparison->floor_frac);
+        snprintf(share.text, sizeof(share.text), " (%.0f %%)", 100 * comparison->floor_frac);
+    if (comparison->floors.kernel_ns > 0)
+        write_part(output, &column, "floor %s%s",
+                   shown(comparison->floors.kernel_ns, RIDGE_UNIT_NS, &floor), share.text);
     if (isfinite(comparison->shared_frac) && comparison->shared_frac < 1)
-        used += (size_t)snprintf(text + used, sizeof(text) - used, ", %.0f %% of the bytes shared",
-                                 100 * comparison->shared_frac);
-    if (comparison->is_busy && used < sizeof(text))
-        snprintf(text + used, sizeof(text) - used, ", other processes were on the GPU");
-    ridge_output_wrap(output, 2, "  ", text);
+        write_part(output, &column, "%.0f %% of the bytes shared", 100 * comparison->shared_frac);
+    if (comparison->is_busy)
+        write_part(output, &column, "other processes were on the GPU");
+    ridge_output_text(output, "\n");
 }
 
 static void write_paths(ridge_output *output, const ridge_comparison *comparison)
 {
-    if (comparison->path[0][0] != '\0' && strcmp(comparison->path[0], comparison->path[1]) != 0) {
-        cli_labelled(output, 11, "A launches", comparison->path[0]);
-        cli_labelled(output, 11, "B launches", comparison->path[1]);
-    }
+    char text[400];
+
+    if (comparison->path[0][0] == '\0' || strcmp(comparison->path[0], comparison->path[1]) == 0)
+        return;
+    cli_labelled(output, 14, "A launches",
+                 measure_path_text(comparison->path[0], text, sizeof(text)));
+    cli_labelled(output, 14, "B launches",
+                 measure_path_text(comparison->path[1], text, sizeof(text)));
 }
 
 static void write_one(ridge_output *output, const struct compare_summary *summary)
 {
     const struct compare_row *const row = &summary->rows[0];
     const ridge_comparison *const comparison = &row->first;
-    const size_t longest = strlen(comparison->arms[0].name) > strlen(comparison->arms[1].name)
-                               ? strlen(comparison->arms[0].name)
-                               : strlen(comparison->arms[1].name);
-    const int columns = longest > 40 ? 40 : (int)longest;
+    const char *names[2];
+    size_t columns;
     const bool has_sustained = isfinite(comparison->sustained.centre);
 
     write_verdict(output, summary, comparison, row->verdict);
     write_case(output, comparison);
-    if (row->verdict == RIDGE_VERDICT_IDENTICAL_CODE)
+    if (comparison->placements == 0)
         return;
-    write_arm(output, comparison, 0, columns);
-    write_arm(output, comparison, 1, columns);
+    arm_names(comparison, names);
+    columns = strlen(names[strlen(names[1]) > strlen(names[0])]);
+    columns = columns < NAME_COLUMNS ? columns : NAME_COLUMNS;
+    write_arm(output, comparison, 0, names[0], (int)columns);
+    write_arm(output, comparison, 1, names[1], (int)columns);
     write_ratio(output, has_sustained ? " equal clock" : "", &comparison->interval);
     write_ratio(output, " sustained", &comparison->sustained);
     if (comparison->regimes_disagree)
         ridge_output_text(output, "  equal clock and sustained disagree: one arm draws more power; "
                                   "the verdict is about sustained\n");
-    write_basis(output, comparison);
+    write_basis(output, comparison, summary->is_null);
     write_paths(output, comparison);
 }
 
@@ -334,15 +399,15 @@ static void write_sweep(ridge_output *output, const struct compare_summary *summ
     const ridge_comparison *const one = &summary->rows[0].first;
     struct measure_span span = {.has_first = false};
     char common[RIDGE_CASE_TEXT];
-    struct number mean;
+    const char *names[2];
     size_t i;
 
     for (i = 0; i < summary->row_count; i++)
         measure_span_add(&span, &summary->rows[i].first.at);
     write_counts(output, summary);
-    ridge_output_format(output, "A %s, B %s on %s, %s  %s\n", one->arms[0].name, one->arms[1].name,
-                        one->device.name, cache_text(summary),
-                        measure_span_common(&span, common, sizeof(common)));
+    arm_names(one, names);
+    ridge_output_format(output, "A %s, B %s on %s, %s  %s\n", names[0], names[1], one->device.name,
+                        cache_text(summary), measure_span_common(&span, common, sizeof(common)));
     for (i = 0; i < summary->row_count; i++)
         if (summary->rows[i].verdict == RIDGE_VERDICT_REGRESSED)
             add_row(table, &span, &summary->rows[i]);
@@ -353,20 +418,19 @@ static void write_sweep(ridge_output *output, const struct compare_summary *summ
     ridge_table_free(table);
     for (i = 0; i < summary->row_count; i++)
         if (summary->rows[i].verdict == RIDGE_VERDICT_INVALID) {
-            char text[RIDGE_CASE_TEXT];
+            char text[RIDGE_CASE_TEXT], cause[RIDGE_CASE_TEXT + 260];
             const ridge_comparison *const comparison =
                 summary->rows[i].first.verdict == RIDGE_VERDICT_INVALID ? &summary->rows[i].first
                                                                         : &summary->rows[i].second;
 
-            ridge_output_format(output, "invalid: %s: %s\n",
-                                measure_case_text(&comparison->at, text, sizeof(text)),
-                                comparison->invalid_cause);
+            snprintf(cause, sizeof(cause), "%s: %s",
+                     measure_case_text(&comparison->at, text, sizeof(text)),
+                     comparison->invalid_cause);
+            cli_labelled(output, 11, "invalid", cause);
         }
-    if (isfinite(summary->geomean)) {
-        snprintf(mean.text, sizeof(mean.text), "%.4f", summary->geomean);
-        ridge_output_format(output, "\ngeomean B/A %s over %zu cases\n", mean.text,
+    if (summary->geomean_count > 1)
+        ridge_output_format(output, "\ngeomean B/A %.4f over %zu cases\n", summary->geomean,
                             summary->geomean_count);
-    }
 }
 
 void compare_write_text(ridge_output *output, const struct compare_summary *summary)

@@ -97,12 +97,13 @@ static ridge_status confirm(struct request *request, const ridge_session_request
     ridge_session_request session = *first;
     char(*texts)[RIDGE_CASE_TEXT] = calloc(summary->row_count, sizeof(*texts));
     const char **pointers = calloc(summary->row_count, sizeof(*pointers));
+    const char **first_ids = calloc(summary->row_count, sizeof(*first_ids));
     struct collector collector = {summary, calloc(summary->row_count, sizeof(size_t)), 0, 0, false};
     const ridge_session_sink sink = {.comparison = on_comparison, .context = &collector};
     ridge_status status = RIDGE_OK;
     size_t i;
 
-    if (texts == NULL || pointers == NULL || collector.rows == NULL) {
+    if (texts == NULL || pointers == NULL || first_ids == NULL || collector.rows == NULL) {
         cli_message(NULL, "out of memory for the second runs");
         *exit_status = ridge_status_exit(status = RIDGE_ERR_OUT_OF_MEMORY);
     }
@@ -113,10 +114,12 @@ static ridge_status confirm(struct request *request, const ridge_session_request
             at.seed += 1000003;
             ridge_case_text(&at, texts[collector.row_count], RIDGE_CASE_TEXT);
             pointers[collector.row_count] = texts[collector.row_count];
+            first_ids[collector.row_count] = summary->rows[i].first.record_id;
             collector.rows[collector.row_count++] = i;
         }
     if (status == RIDGE_OK && collector.row_count > 0) {
         session.case_texts = pointers;
+        session.confirm_of = first_ids;
         session.case_count = collector.row_count;
         session.seed = first->seed + 1000003;
         request->measure.shown_done = summary->row_count;
@@ -124,6 +127,7 @@ static ridge_status confirm(struct request *request, const ridge_session_request
         status = measure_run(&request->measure, &session, &sink, exit_status);
     }
     free(collector.rows);
+    free(first_ids);
     free(pointers);
     free(texts);
     return status;

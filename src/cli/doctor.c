@@ -208,7 +208,6 @@ static const struct part {
      {{has_gpu, "no GPU"}, {has_ncu, "no ncu"}, {may_try_counters, "counters are refused"}},
      "with ncu",
      NULL},
-    {"record", "record", {{has_gpu, "no GPU"}, {has_cupti, "no CUPTI"}}, "with CUPTI", NULL},
 };
 
 enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
@@ -361,8 +360,7 @@ static void write_machine(ridge_output *output, const struct doctor *seen, bool 
                            : "not in python3: kernels that are Python callables need it");
     write_labelled(output, "CUPTI", "%s",
                    seen->has_cupti ? "found"
-                                   : "not found; ridge record needs it; it comes with the CUDA "
-                                     "toolkit and with torch");
+                                   : "not found; it comes with the CUDA toolkit and with torch");
     if (verbose)
         write_labelled(output, "ridge", "%s, %s, sqlite %s", ridge_version(),
                        ridge_built_with(text, sizeof(text)), sqlite3_libversion());

@@ -5,21 +5,20 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "doctor.h"
+#include "find_program.h"
 
-enum { PATH_BYTES = 1024, OUTPUT_BYTES = 4096 };
+enum { OUTPUT_BYTES = 4096 };
 
 /* -- files ------------------------------------------------------------------------------------- */
 
@@ -28,45 +27,6 @@ static const char *root(void)
     const char *const set = getenv("RIDGE_DOCTOR_ROOT");
 
     return set != NULL ? set : "";
-}
-
-/* The last match of a pattern: of several versions the newest. false: none. */
-static bool find_last(const char *pattern, char path[PATH_BYTES])
-{
-    char rooted[PATH_BYTES];
-    glob_t found = {0};
-    bool is_found;
-
-    snprintf(rooted, sizeof(rooted), "%s%s", root(), pattern);
-    is_found = glob(rooted, 0, NULL, &found) == 0 && found.gl_pathc > 0 &&
-               strlen(found.gl_pathv[found.gl_pathc - 1]) < PATH_BYTES;
-    if (is_found)
-        snprintf(path, PATH_BYTES, "%s", found.gl_pathv[found.gl_pathc - 1]);
-    globfree(&found);
-    return is_found;
-}
-
-static bool is_program(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
-}
-
-static bool find_on_path(const char *name, char path[PATH_BYTES])
-{
-    const char *at = getenv("PATH");
-
-    while (at != NULL && *at != '\0') {
-        const int length = (int)strcspn(at, ":");
-
-        if (length > 0 && snprintf(path, PATH_BYTES, "%.*s/%s", length, at, name) < PATH_BYTES &&
-            is_program(path))
-            return true;
-        at += length;
-        at += *at == ':';
-    }
-    return false;
 }
 
 /* -- programs ---------------------------------------------------------------------------------- */
@@ -83,22 +43,15 @@ static const char python_script[] =
     "print('python', sys.version.split()[0], 'torch', v.get('__version__') if d else None,\n"
     "      'cupti', bool(c))\n";
 
-/* Where NVIDIA installs, the toolkit first. */
-#define TOOLKIT(name) "/usr/local/cuda/bin/" name, "/usr/local/cuda-*/bin/" name
-
 static const struct tool_row {
     const char *name;
-    const char *places[5];
     const char *arguments[2]; /* for the version */
 } tool_rows[DOCTOR_TOOL_COUNT] = {
-    [DOCTOR_NCU] = {"ncu",
-                    {TOOLKIT("ncu"), "/opt/nvidia/nsight-compute/*/ncu",
-                     "/usr/local/NVIDIA-Nsight-Compute*/ncu"},
-                    {"--version"}},
-    [DOCTOR_NVCC] = {"nvcc", {TOOLKIT("nvcc")}, {"--version"}},
-    [DOCTOR_SANITIZER] = {"compute-sanitizer", {TOOLKIT("compute-sanitizer")}, {"--version"}},
-    [DOCTOR_NVDISASM] = {"nvdisasm", {TOOLKIT("nvdisasm")}, {"--version"}},
-    [DOCTOR_PYTHON] = {"python3", {NULL}, {"-c", python_script}},
+    [DOCTOR_NCU] = {"ncu", {"--version"}},
+    [DOCTOR_NVCC] = {"nvcc", {"--version"}},
+    [DOCTOR_SANITIZER] = {"compute-sanitizer", {"--version"}},
+    [DOCTOR_NVDISASM] = {"nvdisasm", {"--version"}},
+    [DOCTOR_PYTHON] = {"python3", {"-c", python_script}},
 };
 
 const char *doctor_tool_name(enum doctor_tool_id tool)
@@ -106,15 +59,10 @@ const char *doctor_tool_name(enum doctor_tool_id tool)
     return tool_rows[tool].name;
 }
 
-static bool find_tool(const struct tool_row *row, struct doctor_tool *out, char path[PATH_BYTES])
+static bool find_tool(const struct tool_row *row, struct doctor_tool *out,
+                      char path[CLI_PATH_BYTES])
 {
-    size_t i;
-
-    out->is_on_path = out->is_found = find_on_path(row->name, path);
-    for (i = 0; !out->is_found && i < sizeof(row->places) / sizeof(row->places[0]) &&
-                row->places[i] != NULL;
-         i++)
-        out->is_found = find_last(row->places[i], path) && is_program(path);
+    out->is_found = cli_find_program(row->name, root(), path, &out->is_on_path);
     return out->is_found;
 }
 
@@ -317,7 +265,7 @@ static void ask_driver(const void *context, int to)
 /* A line "name: value" of a file of /proc; false: not there. */
 static bool read_line(const char *path, const char *name, char *out, size_t size)
 {
-    char rooted[PATH_BYTES], line[256];
+    char rooted[CLI_PATH_BYTES], line[256];
     bool is_found = false;
     FILE *file;
 
@@ -357,11 +305,11 @@ static bool look_for_cupti(void)
     static const char *const places[] = {
         "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so*", "/usr/local/cuda/lib64/libcupti.so*",
         "/usr/local/cuda-*/extras/CUPTI/lib64/libcupti.so*", "/usr/lib/*-linux-gnu/libcupti.so*"};
-    char path[PATH_BYTES];
+    char path[CLI_PATH_BYTES];
     size_t i;
 
     for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (find_last(places[i], path))
+        if (cli_find_file(root(), places[i], path))
             return true;
     return false;
 }
@@ -370,7 +318,7 @@ static bool look_for_cupti(void)
 
 void doctor_look(struct doctor *out, double wait_s)
 {
-    static char paths[DOCTOR_TOOL_COUNT][PATH_BYTES], texts[DOCTOR_TOOL_COUNT][OUTPUT_BYTES];
+    static char paths[DOCTOR_TOOL_COUNT][CLI_PATH_BYTES], texts[DOCTOR_TOOL_COUNT][OUTPUT_BYTES];
     static char driver_bytes[sizeof(struct doctor_driver) + 1];
     struct child children[DOCTOR_TOOL_COUNT + 1];
     size_t i;

@@ -42,7 +42,7 @@ const struct evidence_part evidence_parts[] = {
      " (SELECT sum(x.outputs_checked) FROM comparison x WHERE x.session_id = s.id) AS outputs_checked,"
      " (SELECT CASE WHEN min(x.placements) = max(x.placements) THEN '' || min(x.placements)"
      "  ELSE min(x.placements) || ' to ' || max(x.placements) END FROM comparison x"
-     "  WHERE x.session_id = s.id) AS placements"
+     "  WHERE x.session_id = s.id) AS placements, g.sm IS NOT NULL AS is_gpu"
      " FROM v_comparison v JOIN session s ON s.id = v.session_id LEFT JOIN env e ON e.id = s.env_id"
      " LEFT JOIN gpu g ON g.id = e.gpu_id WHERE v.comparison_id IN (%s) ORDER BY s.started, s.id", 0},
     {"checks",

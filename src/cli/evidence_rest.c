@@ -16,8 +16,22 @@ static const struct gap {
     int scope;
     const char *text;
 } gaps[] = {
-    {"SELECT count(DISTINCT gpu) = 1 FROM v_comparison WHERE comparison_id IN (%s)", 0,
-     "other GPUs than the one above"},
+    {"SELECT count(DISTINCT g.id) > 0 AND sum(g.sm IS NOT NULL) = 0 FROM v_comparison v JOIN "
+     "session s ON s.id = v.session_id JOIN env e ON e.id = s.env_id JOIN gpu g ON g.id = e.gpu_id "
+     "WHERE v.comparison_id IN (%s)",
+     0, "any GPU: all times are of code that runs on the host"},
+    {"SELECT count(DISTINCT g.id) = 1 AND sum(g.sm IS NOT NULL) > 0 FROM v_comparison v JOIN "
+     "session s ON s.id = v.session_id JOIN env e ON e.id = s.env_id JOIN gpu g ON g.id = e.gpu_id "
+     "WHERE v.comparison_id IN (%s)",
+     0, "other GPUs than the one above"},
+    {"SELECT (SELECT count(*) FROM check_run WHERE build_id IN (SELECT a.build_id FROM comparison "
+     "c "
+     "JOIN arm a ON a.id = c.arm_b WHERE c.id IN (%1$s))) > 0 AND count(*) > 0 FROM comparison c "
+     "JOIN arm a ON a.id = c.arm_b WHERE c.id IN (%1$s) AND NOT EXISTS (SELECT 1 FROM check_run r "
+     "WHERE r.build_id = a.build_id AND r.kase_id = c.kase_id)",
+     0, "correctness of some cases that were timed, beyond their outputs: ridge check, as below"},
+    {"SELECT count(*) > 0 AND sum(source_rev IS NULL) > 0 FROM build WHERE id IN (%s)", 2,
+     "which revision of the sources the build after is of"},
     {"SELECT count(*) > 0 AND sum(sustained_ln_ratio IS NOT NULL) = 0 FROM v_comparison WHERE "
      "comparison_id IN (%s)",
      0, "the ratio under sustained load: ridge compare --regime both"},
@@ -111,16 +125,19 @@ void evidence_reproduce(struct evidence *evidence)
 {
     char before[160], after[160], cases[4096], sweep[4200];
     struct cli_query query;
-    const char *seed = "1";
+    const char *seed = "1", *device = "";
     char seed_text[24];
 
     arm_text(evidence, "before", before, sizeof(before));
     arm_text(evidence, "after", after, sizeof(after));
     case_text(evidence, cases, sizeof(cases));
-    if (evidence_open(evidence, &query, "sessions") && cli_query_next(&query) &&
-        cli_query_text(&query, 1)[0] != '\0') {
-        snprintf(seed_text, sizeof(seed_text), "%s", cli_query_text(&query, 1));
-        seed = seed_text;
+    if (evidence_open(evidence, &query, "sessions") && cli_query_next(&query)) {
+        if (cli_query_text(&query, 1)[0] != '\0') {
+            snprintf(seed_text, sizeof(seed_text), "%s", cli_query_text(&query, 1));
+            seed = seed_text;
+        }
+        if (cli_query_text(&query, 7)[0] != '\0' && !(cli_query_number(&query, 19) > 0))
+            device = "--device cpu "; /* where there is a GPU it would be the default */
     }
     evidence_close(evidence, &query);
     ridge_output_text(evidence->output,
@@ -131,10 +148,10 @@ void evidence_reproduce(struct evidence *evidence)
     snprintf(sweep, sizeof(sweep), "%s%s%s", cases[0] != '\0' ? "'" : "", cases,
              cases[0] != '\0' ? "' " : "");
     if (after[0] != '\0')
-        ridge_output_format(evidence->output, "ridge check %s%s%s\n",
+        ridge_output_format(evidence->output, "ridge check %s%s%s%s\n", device,
                             cases[0] != '\0' ? "--case " : "", sweep, after);
     if (before[0] != '\0' && after[0] != '\0' && strcmp(before, after) != 0)
-        ridge_output_format(evidence->output, "ridge compare --seed %s %s%s%s %s\n", seed,
+        ridge_output_format(evidence->output, "ridge compare %s--seed %s %s%s%s %s\n", device, seed,
                             cases[0] != '\0' ? "--sweep " : "", sweep, before, after);
     if (evidence->campaign[0] != '\0')
         ridge_output_format(evidence->output, "ridge ledger log %.8s\nridge evidence %.8s\n",

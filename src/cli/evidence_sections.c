@@ -122,7 +122,8 @@ static void case_heading(struct evidence *evidence)
 {
     ridge_output_text(
         evidence->output,
-        "| case | GPU | before | after | ratio | 95 % | verdict | L2 | roof before | roof after | "
+        "| case | device | before | after | ratio | 95 % | verdict | L2 | roof before | roof after "
+        "| "
         "record |\n| --- | --- | ---: | ---: | ---: | --- | --- | --- | ---: | ---: | --- |\n");
 }
 
@@ -173,7 +174,7 @@ static void results_by_profile(struct evidence *evidence)
                 ridge_output_text(
                     evidence->output,
                     "Not compared. Times of single profiles, without an interval:\n\n"
-                    "| kernel | GPU | time | verdict of the profile | build | record |\n"
+                    "| kernel | device | time | verdict of the profile | build | record |\n"
                     "| --- | --- | ---: | --- | --- | --- |\n");
             ridge_output_format(
                 evidence->output, "| `%s` | %s | %s | %s | %.8s | %.8s |\n", known(&query, 0),
@@ -254,16 +255,21 @@ static void write_sessions(struct evidence *evidence)
 
     if (evidence_open(evidence, &query, "sessions"))
         while (cli_query_next(&query)) {
-            ridge_output_format(
-                evidence->output,
-                "- %s: %s placements, seed %s; SM clock %s to %s, locked: %s, power limit %s "
-                "W; "
-                "other processes on the GPU: %s; ",
-                known(&query, 7), known(&query, 18), known(&query, 1),
-                ridge_number_text(cli_query_number(&query, 15), RIDGE_UNIT_HZ, least,
-                                  sizeof(least)),
-                ridge_number_text(cli_query_number(&query, 16), RIDGE_UNIT_HZ, most, sizeof(most)),
-                yes_no(&query, 11), known(&query, 10), yes_no(&query, 3));
+            const bool is_gpu = cli_query_number(&query, 19) > 0;
+
+            ridge_output_format(evidence->output, "- %.10s, %s: %s placements, seed %s; ",
+                                known(&query, 2), known(&query, 7), known(&query, 18),
+                                known(&query, 1));
+            if (is_gpu)
+                ridge_output_format(
+                    evidence->output,
+                    "SM clock %s to %s, locked: %s, power limit %s W; other processes on the GPU: "
+                    "%s; ",
+                    ridge_number_text(cli_query_number(&query, 15), RIDGE_UNIT_HZ, least,
+                                      sizeof(least)),
+                    ridge_number_text(cli_query_number(&query, 16), RIDGE_UNIT_HZ, most,
+                                      sizeof(most)),
+                    yes_no(&query, 11), known(&query, 10), yes_no(&query, 3));
             if (isnan(cli_query_number(&query, 4)))
                 ridge_output_text(evidence->output, "no control of the kernel with itself; ");
             else
@@ -274,8 +280,11 @@ static void write_sessions(struct evidence *evidence)
                                                       half, sizeof(half)));
             ridge_output_format(evidence->output, "%s outputs of timed launches checked (%.8s).\n",
                                 known(&query, 17), cli_query_text(&query, 0));
-            ridge_output_format(evidence->output, "- Driver %s, CUDA %s, ridge %s.",
-                                known(&query, 8), known(&query, 9), known(&query, 6));
+            if (is_gpu)
+                ridge_output_format(evidence->output, "- Driver %s, CUDA %s, ridge %s.",
+                                    known(&query, 8), known(&query, 9), known(&query, 6));
+            else
+                ridge_output_format(evidence->output, "- ridge %s.", known(&query, 6));
         }
     evidence_close(evidence, &query);
 }
@@ -316,6 +325,11 @@ static void write_passed(struct evidence *evidence, struct cli_query *query, con
         ridge_output_format(evidence->output, "; %s not tested", what);
 }
 
+static const char *plural(struct cli_query *query, size_t column)
+{
+    return cli_query_number(query, column) == 1 ? "" : "s";
+}
+
 void evidence_correctness(struct evidence *evidence)
 {
     static const char *const words[] = {"pass", "suspicious", "fail", "refused", "skipped"};
@@ -327,8 +341,9 @@ void evidence_correctness(struct evidence *evidence)
     if (evidence_open(evidence, &query, "checks"))
         while (cli_query_next(&query)) {
             count++;
-            ridge_output_format(evidence->output, "%.0f runs on %.0f cases of build %.8s:",
-                                cli_query_number(&query, 0), cli_query_number(&query, 1),
+            ridge_output_format(evidence->output, "%.0f run%s on %.0f case%s of build %.8s:",
+                                cli_query_number(&query, 0), plural(&query, 0),
+                                cli_query_number(&query, 1), plural(&query, 1),
                                 cli_query_text(&query, 18));
             for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
                 if (cli_query_number(&query, 2 + i) > 0)

@@ -196,6 +196,7 @@ static int add_profile(struct request *request)
                                                 .kase = request->kase,
                                                 .kernel = request->kernel,
                                                 .launch = request->launch,
+                                                .step = OPTION_UNSET,
                                                 .out = request->out};
 
     return cli_ledger_add_profile(request->opened, request->path, &profile);

@@ -85,6 +85,34 @@ static ridge_status add_environment(struct filing *filing)
     return status;
 }
 
+/* The build of a step of the campaign begun last. */
+static ridge_status find_step_build(struct filing *filing)
+{
+    static const char sql[] = "SELECT s.build_id FROM step s WHERE s.seq = ?1 AND s.campaign_id = "
+                              "(SELECT id FROM campaign ORDER BY created DESC, id LIMIT 1)";
+    char number[24];
+    const char *const values[] = {number};
+    ridge_ledger_rows *rows;
+    bool has_row = false;
+    ridge_status status;
+
+    snprintf(number, sizeof(number), "%zu", filing->request->step);
+    status = ridge_ledger_query(filing->ledger, sql, values, 1, &rows, &filing->err);
+    if (status != RIDGE_OK)
+        return status;
+    status = ridge_ledger_rows_next(rows, &has_row, &filing->err);
+    if (status == RIDGE_OK && has_row && ridge_ledger_rows_text(rows, 0) != NULL)
+        snprintf(filing->build, sizeof(filing->build), "%s", ridge_ledger_rows_text(rows, 0));
+    ridge_ledger_rows_free(rows);
+    if (status == RIDGE_OK && filing->build[0] == '\0') {
+        snprintf(filing->err.text, sizeof(filing->err.text), "%s %s%s",
+                 has_row ? "step" : "there is no step", number,
+                 has_row ? " has no build: ridge step build gives it one" : "");
+        status = filing->err.status = RIDGE_ERR_INVALID_ARGUMENT;
+    }
+    return status;
+}
+
 /* The build that is given, or the code that the report carries, or the report itself. */
 static ridge_status add_build(struct filing *filing, const void *file, size_t file_bytes)
 {
@@ -107,6 +135,8 @@ static ridge_status add_build(struct filing *filing, const void *file, size_t fi
                                        strncmp(given, "build:", 6) == 0 ? given + 6 : given,
                                        filing->build, &filing->err);
     }
+    if (filing->request->step != OPTION_UNSET)
+        return find_step_build(filing);
     snprintf(arch, sizeof(arch), "sm_%d%d", filing->info->cc_major, filing->info->cc_minor);
     if (module != NULL && module->binary != NULL && filing->info->mangled_name != NULL) {
         const ridge_status status = ridge_code_of(module->binary, module->binary_bytes,
@@ -237,7 +267,8 @@ static ridge_status file_rows(struct filing *filing, const void *file, size_t fi
         status = add_build(filing, file, file_bytes);
     if (status == RIDGE_OK)
         status = add_metrics(filing);
-    if (status == RIDGE_OK && filing->request->build == NULL)
+    if (status == RIDGE_OK && filing->request->build == NULL &&
+        filing->request->step == OPTION_UNSET)
         status = give_to_step(filing);
     if (status == RIDGE_OK)
         return ridge_ledger_commit(filing->ledger, &filing->err);
@@ -250,9 +281,19 @@ static ridge_status file_rows(struct filing *filing, const void *file, size_t fi
 static int print_filing(const struct filing *filing)
 {
     const struct cli_output *const out = &filing->request->out;
-    ridge_output *const output = cli_open(out);
+    ridge_output *output;
     char name[256], time[32];
 
+    if (filing->request->is_aside) {
+        char step[32] = "";
+
+        if (filing->step > 0 && !filing->has_other_build)
+            snprintf(step, sizeof(step), " of step %d", filing->step);
+        cli_message(NULL, "filed in %s: %zu metrics, build %.8s%s", filing->path,
+                    filing->metric_count, filing->build, step);
+        return CLI_DONE;
+    }
+    output = cli_open(out);
     cli_short_name(filing->info, name, sizeof(name));
     if (out->format == RIDGE_FORMAT_JSON) {
         ridge_json *const json = ridge_json_create(output);

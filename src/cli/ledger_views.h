@@ -20,6 +20,8 @@ struct cli_profile_request {
     const char *path;                  /* the report */
     const char *build, *kase, *kernel; /* NULL: not given */
     size_t launch;
+    size_t step; /* whose build was profiled, in the campaign begun last; OPTION_UNSET: not given */
+    bool is_aside; /* what was filed is one line on standard error */
     struct cli_output out;
 };
 int cli_ledger_add_profile(ridge_ledger *ledger, const char *path,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The program: one table of commands, and what stands before a command. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,10 +123,23 @@ static void say_file_shrank(int number)
     _exit(ridge_status_exit(RIDGE_ERR_IO));
 }
 
+/* Or the next file that is opened, a ledger say, would be standard output. Opened the wrong way
+ * round, so that writing is the error that it was. */
+static void fill_standard_descriptors(void)
+{
+    int descriptor;
+
+    for (descriptor = 0; descriptor <= STDERR_FILENO; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0 &&
+            open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor)
+            _exit(ridge_status_exit(RIDGE_ERR_IO));
+}
+
 int main(int argc, char **argv)
 {
     const struct command *command;
 
+    fill_standard_descriptors();
     signal(SIGBUS, say_file_shrank);
     /* A limit of the file size is an error of write() like any other. */
     signal(SIGXFSZ, SIG_IGN);

@@ -129,6 +129,33 @@ static void add_kernel_name(struct measure *m, int arm, const char *id)
     ridge_ledger_rows_free(rows);
 }
 
+/* A variant of a family is no file: ridge has it, and on_build() looks whether it is the same. */
+static bool is_family_build(struct measure *m, int arm, const char *id)
+{
+    const char *const values[] = {id};
+    ridge_arm_name name;
+    ridge_ledger_rows *rows;
+    bool has_row = false, is_family = false;
+
+    if (ridge_ledger_query(m->ledger,
+                           "SELECT kernel FROM build WHERE id = ?1 AND archive_artefact_id IS NULL",
+                           values, 1, &rows, NULL) != RIDGE_OK)
+        return false;
+    if (ridge_ledger_rows_next(rows, &has_row, NULL) == RIDGE_OK && has_row &&
+        ridge_ledger_rows_text(rows, 0) != NULL) {
+        snprintf(m->arm_texts[arm], sizeof(m->arm_texts[arm]), "%s",
+                 ridge_ledger_rows_text(rows, 0));
+        is_family = ridge_arm_name_parse(m->arm_texts[arm], &name, NULL) == RIDGE_OK &&
+                    name.kind == RIDGE_ARM_FAMILY;
+    }
+    ridge_ledger_rows_free(rows);
+    if (is_family) {
+        m->arms[arm] = m->arm_texts[arm];
+        snprintf(m->family_builds[arm], sizeof(m->family_builds[arm]), "%s", id);
+    }
+    return is_family;
+}
+
 /* "build:3f21" becomes the file that the ledger archived. */
 static int unpack_build(struct measure *m, int arm)
 {
@@ -154,9 +181,11 @@ static int unpack_build(struct measure *m, int arm)
             return ridge_status_exit(RIDGE_ERR_IO);
         }
     }
-    if (ridge_ledger_find_build(m->ledger, m->arms[arm] + sizeof(prefix) - 1, id, &err) !=
-            RIDGE_OK ||
-        ridge_ledger_extract_build(m->ledger, id, m->folder, m->build_files[arm],
+    if (ridge_ledger_find_build(m->ledger, m->arms[arm] + sizeof(prefix) - 1, id, &err) != RIDGE_OK)
+        return cli_fail(m->arms[arm], &err);
+    if (is_family_build(m, arm, id))
+        return CLI_DONE;
+    if (ridge_ledger_extract_build(m->ledger, id, m->folder, m->build_files[arm],
                                    sizeof(m->build_files[arm]), &err) != RIDGE_OK)
         return cli_fail(m->arms[arm], &err);
     m->arms[arm] = m->build_files[arm];
@@ -179,8 +208,8 @@ int measure_open(struct measure *m, const char *const arms[2], const char *cases
 {
     int status = CLI_DONE;
 
-    m->arms[0] = arms[0];
-    m->arms[1] = arms[1];
+    m->arms[0] = m->names[0] = arms[0];
+    m->arms[1] = m->names[1] = arms[1];
     progress_begin(&m->progress);
     if (m->seed == OPTION_UNSET)
         m->seed = 1;
@@ -228,8 +257,18 @@ static void on_record(void *context, const char *line, size_t length)
     if (m->records != NULL && (fwrite(line, 1, length, m->records) != length ||
                                putc('\n', m->records) == EOF || fflush(m->records) != 0))
         m->records_failed = true;
-    if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
-        keep_first(m, ridge_ledger_import_line(m->ledger, line, length, &err), &err);
+    if (m->ledger == NULL)
+        return;
+    keep_first(m, filing_add(&m->filing, line, length, &err), &err);
+    if (filing_is_due(&m->filing))
+        filing_flush(&m->filing, m->ledger, NULL); /* the last one has to work */
+}
+
+/* After a case: what was measured is in the ledger, whatever becomes of this process. */
+static void file_case(struct measure *m)
+{
+    if (m->ledger != NULL)
+        filing_flush(&m->filing, m->ledger, NULL);
 }
 
 static void on_build(void *context, const ridge_session_build *build)
@@ -237,7 +276,7 @@ static void on_build(void *context, const ridge_session_build *build)
     const struct relay *const relay = context;
     struct measure *const m = relay->m;
     const ridge_build_row row = {
-        .kernel = build->kernel,
+        .kernel = build->kernel[0] != '\0' ? build->kernel : NULL,
         .code_hash = build->code_hash,
         .arch = build->code.arch[0] != '\0' ? build->code.arch : NULL,
         .registers_per_thread = build->code.registers_per_thread,
@@ -248,11 +287,19 @@ static void on_build(void *context, const ridge_session_build *build)
         .image = build->image,
         .image_bytes = build->image_bytes,
         .image_kind = strcmp(build->image_kind, "library") == 0 ? "so" : build->image_kind};
-    char id[40];
     ridge_error err;
 
     if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
-        keep_first(m, ridge_ledger_add_build(m->ledger, &row, id, &err), &err);
+        keep_first(m, ridge_ledger_add_build(m->ledger, &row, m->build_ids[build->arm & 1], &err),
+                   &err);
+    if (m->family_builds[build->arm & 1][0] != '\0' &&
+        strcmp(m->family_builds[build->arm & 1], m->build_ids[build->arm & 1]) != 0) {
+        snprintf(err.text, sizeof(err.text),
+                 "%.100s of this ridge is other code than build %.8s: the numbers are not filed",
+                 m->arms[build->arm & 1], m->family_builds[build->arm & 1]);
+        err.status = RIDGE_ERR_INVALID_ARGUMENT;
+        keep_first(m, err.status, &err);
+    }
     if (relay->sink->build != NULL)
         relay->sink->build(relay->sink->context, build);
 }
@@ -290,17 +337,20 @@ static void on_output(void *context, const char *line, size_t length)
         cli_message("kernel", "%.*s", (int)(length < 400 ? length : 400), line);
 }
 
-#define RELAY(name, member, type)                                                                  \
+#define RELAY(name, member, type, ends_case)                                                       \
     static void name(void *context, const type *result)                                            \
     {                                                                                              \
         const struct relay *const relay = context;                                                 \
                                                                                                    \
-        relay->sink->member(relay->sink->context, result);                                         \
+        if (ends_case)                                                                             \
+            file_case(relay->m);                                                                   \
+        if (relay->sink->member != NULL)                                                           \
+            relay->sink->member(relay->sink->context, result);                                     \
     }
-RELAY(on_check, check, ridge_check_result)
-RELAY(on_shrunk, shrunk, ridge_check_result)
-RELAY(on_measurement, measurement, ridge_measurement)
-RELAY(on_comparison, comparison, ridge_comparison)
+RELAY(on_check, check, ridge_check_result, true)
+RELAY(on_shrunk, shrunk, ridge_check_result, false)
+RELAY(on_measurement, measurement, ridge_measurement, true)
+RELAY(on_comparison, comparison, ridge_comparison, true)
 #undef RELAY
 
 static void on_slot(void *context, size_t case_index, const ridge_slot *slot)
@@ -325,6 +375,7 @@ void measure_request(const struct measure *m, ridge_session_kind kind, ridge_ses
     *out = (ridge_session_request){.kind = kind,
                                    .device = m->device,
                                    .arms = {m->arms[0], m->arms[1]},
+                                   .arm_names = {m->names[0], m->names[1]},
                                    .arm_options = {options, options},
                                    .case_texts = (const char *const *)m->cases,
                                    .case_count = m->case_count,
@@ -337,35 +388,33 @@ ridge_status measure_run(struct measure *m, const ridge_session_request *request
                          const ridge_session_sink *sink, int *exit_status)
 {
     struct relay relay = {m, sink};
-    const ridge_session_sink common = {
-        .record = m->ledger != NULL || m->records != NULL ? on_record : NULL,
-        .progress = on_progress,
-        .slot = sink->slot != NULL ? on_slot : NULL,
-        .base_case = sink->base_case != NULL ? on_base : NULL,
-        .build = on_build,
-        .check = sink->check != NULL ? on_check : NULL,
-        .shrunk = sink->shrunk != NULL ? on_shrunk : NULL,
-        .measurement = sink->measurement != NULL ? on_measurement : NULL,
-        .comparison = sink->comparison != NULL ? on_comparison : NULL,
-        .output = on_output,
-        .should_stop = should_stop,
-        .should_kill = should_kill,
-        .context = &relay};
+    const ridge_session_sink common = {.record = m->ledger != NULL || m->records != NULL ? on_record
+                                                                                         : NULL,
+                                       .progress = on_progress,
+                                       .slot = sink->slot != NULL ? on_slot : NULL,
+                                       .base_case = sink->base_case != NULL ? on_base : NULL,
+                                       .build = on_build,
+                                       .check = on_check,
+                                       .shrunk = on_shrunk,
+                                       .measurement = on_measurement,
+                                       .comparison = on_comparison,
+                                       .output = on_output,
+                                       .should_stop = should_stop,
+                                       .should_kill = should_kill,
+                                       .context = &relay};
     struct sigaction old[3];
     ridge_status status = RIDGE_OK;
     ridge_error err;
 
     *exit_status = CLI_DONE;
-    if (m->ledger != NULL)
-        keep_first(m, ridge_ledger_begin(m->ledger, &err), &err);
     catch_interrupts(old, true);
     status = ridge_session_run(request, &common, &err);
     catch_interrupts(old, false);
     progress_clear(&m->progress);
     if (status != RIDGE_OK)
         *exit_status = cli_fail(NULL, &err);
-    if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
-        keep_first(m, ridge_ledger_commit(m->ledger, &err), &err);
+    if (m->ledger != NULL)
+        keep_first(m, filing_flush(&m->filing, m->ledger, &err), &err);
     return status;
 }
 
@@ -387,6 +436,7 @@ int measure_close(struct measure *m, int status)
 
         status = status == CLI_DONE ? failed : status;
     }
+    filing_release(&m->filing);
     ridge_ledger_free(m->ledger);
     if (m->records != NULL && (fclose(m->records) != 0 || m->records_failed)) {
         cli_message(m->records_path, "not all %zu rows could be written", m->record_count);

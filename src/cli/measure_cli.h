@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "filing.h"
 #include "ledger_option.h"
 #include "options.h"
 #include "progress.h"
@@ -22,15 +23,18 @@ struct measure {
     double timeout_s;
 
     /* Of a run: measure_open() to measure_close(). */
-    const char *arms[2]; /* as named; a build's is its file */
+    const char *names[2], *arms[2]; /* as named; what is opened: a build's is its file */
     char build_files[2][512], arm_texts[2][640];
     char folder[64]; /* of those files; "": none */
     char **cases;
     size_t case_count;
     ridge_ledger *ledger;
     const char *ledger_name;
+    char family_builds[2][40];  /* that a variant of a family has to be; "": any */
+    char build_ids[2][40];      /* of the arms, as filed in the ledger; "": none */
     ridge_status ledger_status; /* the first failure of a row, or RIDGE_OK */
     ridge_error ledger_error;
+    struct filing filing;
     FILE *records;
     bool records_failed;
     size_t record_count;
@@ -98,6 +102,9 @@ int measure_names(const char *text, const char *const *names, const char *what, 
 bool measure_percent(const char *text, double *frac);
 /* "run under the power cap, clocks locked": reasons of RIDGE_CLOCK_...; "" for none. */
 char *measure_clock_text(unsigned reasons, char *buffer, size_t size);
+/* "norm_kernel<float>: 256x256 blocks of 32x8 threads" for a path of the measuring loop; a part that
+ * is no kernel stays as it is. */
+char *measure_path_text(const char *path, char *buffer, size_t size);
 /* What of a kernel and a case a program wants to know: keys of an open object. */
 void measure_write_case(ridge_json *json, const ridge_case *at);
 void measure_write_device(ridge_json *json, const ridge_device_info *device);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "measure_cli.h"
+#include "ridge/names.h"
 
 static void add_word(char *buffer, size_t size, const char *word)
 {
@@ -143,6 +144,46 @@ char *measure_clock_text(unsigned reasons, char *buffer, size_t size)
         if ((reasons & words[i].bit) != 0 && used < size)
             used += (size_t)snprintf(buffer + used, size - used, "%s%s", used > 0 ? ", " : "",
                                      words[i].text);
+    return buffer;
+}
+
+/* "256x256": without the extents behind the last that is more than 1. */
+static void extent_text(const unsigned *extents, char *buffer, size_t size)
+{
+    if (extents[2] > 1)
+        snprintf(buffer, size, "%ux%ux%u", extents[0], extents[1], extents[2]);
+    else if (extents[1] > 1)
+        snprintf(buffer, size, "%ux%u", extents[0], extents[1]);
+    else
+        snprintf(buffer, size, "%u", extents[0]);
+}
+
+char *measure_path_text(const char *path, char *buffer, size_t size)
+{
+    size_t used = 0;
+
+    buffer[0] = '\0';
+    while (*path != '\0' && used < size) {
+        const size_t length = strcspn(path, ";");
+        char part[256], mangled[240], name[240], grid[40], block[40];
+        unsigned extents[6];
+
+        snprintf(part, sizeof(part), "%.*s", (int)(length < 255 ? length : 255), path);
+        if (sscanf(part, "%239s grid(%u,%u,%u) x block(%u,%u,%u)", mangled, &extents[0],
+                   &extents[1], &extents[2], &extents[3], &extents[4], &extents[5]) == 7) {
+            ridge_name_short(mangled, name, sizeof(name));
+            extent_text(extents, grid, sizeof(grid));
+            extent_text(extents + 3, block, sizeof(block));
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s: %s block%s of %s threads",
+                                     used > 0 ? "; " : "", name, grid,
+                                     strcmp(grid, "1") == 0 ? "" : "s", block);
+        } else {
+            used +=
+                (size_t)snprintf(buffer + used, size - used, "%s%s", used > 0 ? "; " : "", part);
+        }
+        path += length;
+        path += strspn(path, "; ");
+    }
     return buffer;
 }
 

@@ -241,6 +241,14 @@ static bool store(const struct option *option, const char *text)
     case OPTION_STRING:
         *(const char **)option->value = text;
         return true;
+    case OPTION_ONCE:
+        if (*(const char **)option->value != NULL) {
+            cli_usage_error("--%s is given twice; several go into one, apart by ';'",
+                            option->long_name);
+            return false;
+        }
+        *(const char **)option->value = text;
+        return true;
     case OPTION_COUNT:
         if (read_count(text, option->value))
             return true;

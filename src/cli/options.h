@@ -52,6 +52,7 @@ enum option_kind {
     OPTION_END,
     OPTION_FLAG,   /* bool */
     OPTION_STRING, /* const char *: borrowed from argv */
+    OPTION_ONCE,   /* the same, which may not be given twice */
     OPTION_COUNT,  /* size_t: a whole number */
     OPTION_NUMBER, /* double: 1.5e12 */
     OPTION_SIZE,   /* uint64_t, bytes: 4096, 64KiB, 1.5GiB, 10MB */
@@ -81,6 +82,10 @@ struct option {
 #define OPT_STRING(s, l, variable, argument, help)                                                 \
     {                                                                                              \
         OPTION_STRING, s, l, variable, argument, help, NULL, 0                                     \
+    }
+#define OPT_ONCE(s, l, variable, argument, help)                                                   \
+    {                                                                                              \
+        OPTION_ONCE, s, l, variable, argument, help, NULL, 0                                       \
     }
 #define OPT_COUNT(s, l, variable, argument, help)                                                  \
     {                                                                                              \

@@ -5,22 +5,23 @@
  * the diagnosis alone; ncu's own messages go to a file, whose errors are put into words. */
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
+#include "find_program.h"
+#include "ledger_option.h"
+#include "ledger_views.h"
 #include "options.h"
 
 static const char usage[] = "ridge profile [options] -- COMMAND [ARGUMENT...]";
 
-enum { WORDS_MOST = 96, PATH_BYTES = 1024 };
+enum { WORDS_MOST = 96 };
 
 /* What each gate of a diagnosis reads; see docs/diagnosis.md. */
 static const char *const sections[] = {
@@ -37,16 +38,9 @@ static const char *const sections[] = {
     "SourceCounters",
 };
 
-/* Where Nsight Compute is when it is not on the path; later names are newer. */
-static const char *const usual_places[] = {
-    "/usr/local/cuda/bin/ncu",
-    "/opt/nvidia/nsight-compute/*/ncu",
-    "/usr/local/cuda-*/bin/ncu",
-};
-
 struct request {
-    const char *ncu, *output, *kernel, *nvtx;
-    size_t skip, count;
+    const char *ncu, *output, *kernel, *nvtx, *ledger, *build;
+    size_t skip, count, step;
     bool full, force, dry_run, no_diagnosis;
     struct cli_output out;
     char **command; /* ends with NULL */
@@ -54,63 +48,19 @@ struct request {
 
 /* -- ncu --------------------------------------------------------------------------------------- */
 
-static bool is_program(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
-}
-
-static bool find_on_path(const char *name, char *path)
-{
-    const char *at = getenv("PATH");
-
-    while (at != NULL && *at != '\0') {
-        const size_t length = strcspn(at, ":");
-
-        if (length > 0 &&
-            snprintf(path, PATH_BYTES, "%.*s/%s", (int)length, at, name) < PATH_BYTES &&
-            is_program(path))
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
-static bool find_in_usual_places(char *path)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof(usual_places) / sizeof(usual_places[0]); i++) {
-        glob_t found;
-        size_t k;
-
-        if (glob(usual_places[i], 0, NULL, &found) != 0)
-            continue;
-        for (k = found.gl_pathc; k-- > 0;)
-            if (strlen(found.gl_pathv[k]) < PATH_BYTES && is_program(found.gl_pathv[k])) {
-                strcpy(path, found.gl_pathv[k]);
-                globfree(&found);
-                return true;
-            }
-        globfree(&found);
-    }
-    return false;
-}
-
 static int find_ncu(const struct request *request, char *path)
 {
     const char *const given = request->ncu != NULL ? request->ncu : getenv("RIDGE_NCU");
 
     if (given != NULL && given[0] != '\0') {
-        if (strlen(given) < PATH_BYTES && is_program(given)) {
+        if (strlen(given) < CLI_PATH_BYTES && cli_is_program(given)) {
             strcpy(path, given);
             return CLI_DONE;
         }
         cli_message(given, "no program there, expected ncu of Nsight Compute (--ncu, RIDGE_NCU)");
         return ridge_status_exit(RIDGE_ERR_NO_DEVICE);
     }
-    if (find_on_path("ncu", path) || find_in_usual_places(path))
+    if (cli_find_program("ncu", "", path, NULL))
         return CLI_DONE;
     if (request->dry_run) {
         strcpy(path, "ncu"); /* where the command will be pasted there is one */
@@ -223,7 +173,7 @@ static void quote_word(const char *word, char *out, size_t size)
 /* The command over lines that can be pasted as they are. An option stays with its value. */
 static int print_words(const struct words *words)
 {
-    static char text[4 * PATH_BYTES];
+    static char text[4 * CLI_PATH_BYTES];
     size_t i, column = 0;
 
     for (i = 0; i < words->count; i++) {
@@ -386,9 +336,35 @@ static int diagnose(const struct request *request, char *report)
     return cmd_diagnose(count, arguments);
 }
 
+/* Files the report. A ledger that merely is there takes one launch and no complaint. */
+static int file_report(const struct request *request, const char *report)
+{
+    const bool is_asked =
+        request->ledger != NULL || request->build != NULL || request->step != OPTION_UNSET;
+    const struct cli_profile_request filing = {.path = report,
+                                               .build = request->build,
+                                               .step = request->step,
+                                               .launch = OPTION_UNSET,
+                                               .is_aside = true};
+    ridge_ledger *ledger;
+    int status;
+
+    if (!is_asked && !cli_ledger_is_wanted(NULL))
+        return CLI_DONE;
+    status = cli_ledger_open(request->ledger, RIDGE_LEDGER_WRITE, &ledger);
+    if (status == CLI_DONE)
+        status = cli_ledger_add_profile(ledger, cli_ledger_path(request->ledger), &filing);
+    ridge_ledger_free(ledger);
+    if (status == CLI_DONE || is_asked)
+        return status;
+    cli_message(cli_ledger_path(NULL), "the report is not filed there, ridge ledger add-profile "
+                                       "can do that");
+    return CLI_DONE;
+}
+
 static int profile(const struct request *request, const char *ncu)
 {
-    char report[PATH_BYTES + 16], log[PATH_BYTES + 32];
+    char report[CLI_PATH_BYTES + 16], log[CLI_PATH_BYTES + 32];
     struct command_text text;
     struct words words = {.count = 0};
     int status, exit_status = 0;
@@ -413,12 +389,18 @@ static int profile(const struct request *request, const char *ncu)
     if (status != CLI_DONE)
         return status;
     cli_message(NULL, "the report is %s", report);
-    return request->no_diagnosis ? CLI_DONE : diagnose(request, report);
+    status = file_report(request, report);
+    if (!request->no_diagnosis) {
+        const int diagnosed = diagnose(request, report);
+
+        status = status == CLI_DONE ? diagnosed : status;
+    }
+    return status;
 }
 
 int cmd_profile(int argc, char **argv)
 {
-    struct request request = {.output = "ridge-profile.ncu-rep"};
+    struct request request = {.output = "ridge-profile.ncu-rep", .step = OPTION_UNSET};
     const struct option options[] = {
         OPT_STRING('o', "output", &request.output, "FILE", "write the report there"),
         OPT_FLAG('f', "force", &request.force, "replace the report when it exists"),
@@ -429,20 +411,23 @@ int cmd_profile(int argc, char **argv)
         OPT_FLAG(0, "full", &request.full, "every section that ncu has, which takes longer"),
         OPT_STRING(0, "ncu", &request.ncu, "FILE", "the ncu to run, else $RIDGE_NCU, PATH"),
         OPT_FLAG(0, "no-diagnosis", &request.no_diagnosis, "only write the report"),
+        OPT_COUNT(0, "step", &request.step, "N", "file it under the build of step N"),
+        OPT_STRING(0, "build", &request.build, "ID", "file it under this build of the ledger"),
+        OPT_LEDGER(&request.ledger),
         OPT_FLAG('n', "dry-run", &request.dry_run, "print the ncu command and do nothing"),
         OPT_JSON(&request.out),
         OPT_MARKDOWN(&request.out),
         OPT_COMMON(&request.out),
         OPT_END,
     };
-    char ncu[PATH_BYTES];
+    char ncu[CLI_PATH_BYTES];
     int status;
 
     if (!options_parse(&argc, argv, usage, options, &status))
         return status;
     if (argc < 2)
         return cli_usage_error("expected -- and the command to profile");
-    if (strlen(request.output) == 0 || strlen(request.output) >= PATH_BYTES)
+    if (strlen(request.output) == 0 || strlen(request.output) >= CLI_PATH_BYTES)
         return cli_usage_error("--output needs the name of a file");
     if (strlen(request.output) < 8 ||
         strcmp(request.output + strlen(request.output) - 8, ".ncu-rep") != 0)
@@ -450,6 +435,8 @@ int cmd_profile(int argc, char **argv)
     if ((request.kernel != NULL && strlen(request.kernel) > 500) ||
         (request.nvtx != NULL && strlen(request.nvtx) > 500))
         return cli_usage_error("a filter has at most 500 characters");
+    if (request.build != NULL && request.step != OPTION_UNSET)
+        return cli_usage_error("--build and --step name two builds, expected one of them");
     request.command = argv + 1;
     status = find_ncu(&request, ncu);
     return status == CLI_DONE ? profile(&request, ncu) : status;

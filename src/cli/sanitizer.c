@@ -50,17 +50,30 @@ static bool find_self(char *path, size_t size)
     return true;
 }
 
-static void exec_tool(const struct measure *m, const char *kernel, const char *tool,
+static void exec_tool(const struct measure *m, const char *cases, const char *tool,
                       const char *self)
 {
-    const char *arguments[ARGUMENTS] = {
-        "compute-sanitizer", "--tool", tool, "--error-exitcode", "9", self, "check", kernel,
-        "--in-process", "--no-shrink", "--device", m->device != NULL ? m->device : "cuda",
-        /* Small cases: everything runs 15 times slower and more. */
-        "--case", m->case_count > 0 ? m->cases[0] : "values=normal"};
+    char seed[24];
+    const char *arguments[ARGUMENTS] = {"compute-sanitizer",
+                                        "--tool",
+                                        tool,
+                                        "--error-exitcode",
+                                        "9",
+                                        self,
+                                        "check",
+                                        m->arms[0],
+                                        "--in-process",
+                                        "--no-shrink",
+                                        "--device",
+                                        m->device != NULL ? m->device : "cuda",
+                                        "--seed",
+                                        seed,
+                                        "--case",
+                                        cases};
     char *copies[ARGUMENTS] = {NULL};
-    size_t count = 14, i;
+    size_t count = 16, i;
 
+    snprintf(seed, sizeof(seed), "%zu", m->seed);
     if (m->call != NULL) {
         arguments[count++] = "--call";
         arguments[count++] = m->call;
@@ -100,8 +113,8 @@ static enum sanitizer_verdict read_tool(int descriptor, size_t *count)
     return verdict;
 }
 
-static bool run_tool(const struct measure *m, const char *kernel, const char *tool,
-                     const char *self, char *said, size_t size)
+static bool run_tool(const struct measure *m, const char *cases, const char *tool, const char *self,
+                     char *said, size_t size)
 {
     enum sanitizer_verdict verdict;
     int ends[2], exit_status;
@@ -119,7 +132,7 @@ static bool run_tool(const struct measure *m, const char *kernel, const char *to
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);
-        exec_tool(m, kernel, tool, self);
+        exec_tool(m, cases, tool, self);
     }
     close(ends[1]);
     verdict = read_tool(ends[0], &count);
@@ -133,14 +146,13 @@ static bool run_tool(const struct measure *m, const char *kernel, const char *to
     else if (verdict == SANITIZER_ERRORS || exit_status == FOUND_EXIT)
         snprintf(said, size, "%s found %zu problem%s", tool, count, count == 1 ? "" : "s");
     else if (verdict == SANITIZER_UNKNOWN)
-        snprintf(said, size, "%s gave no summary that is known (exit status %d)", tool,
-                 exit_status);
+        snprintf(said, size, "%s: no summary that is known (exit status %d)", tool, exit_status);
     else
         snprintf(said, size, "%s clean", tool);
     return verdict == SANITIZER_CLEAN && exit_status != FOUND_EXIT;
 }
 
-bool sanitizer_run(const struct measure *m, const char *kernel, char *summary, size_t size)
+bool sanitizer_run(const struct measure *m, const char *cases, char *summary, size_t size)
 {
     char self[1024], said[120];
     size_t used = 0, i;
@@ -151,7 +163,7 @@ bool sanitizer_run(const struct measure *m, const char *kernel, char *summary, s
         return false;
     }
     for (i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
-        const bool is_good = run_tool(m, kernel, tools[i], self, said, sizeof(said));
+        const bool is_good = run_tool(m, cases, tools[i], self, said, sizeof(said));
 
         is_clean = is_clean && is_good;
         used += (size_t)snprintf(summary + used, used < size ? size - used : 0, "%s%s",

@@ -8,15 +8,17 @@
 
 #include "commands.h"
 #include "ledger_views.h"
+#include "measure_cli.h"
 
 static const char usage[] = "ridge step start [options] CHANGE\n"
-                            "       ridge step build [options] BUILD\n"
+                            "       ridge step build [options] BUILD|KERNEL\n"
                             "       ridge step keep [options] [REASON]\n"
                             "       ridge step reject [options] REASON\n"
                             "       ridge step list [options]";
 
 struct request {
     const char *ledger, *campaign, *goal, *predict, *why, *expect, *parent, *author, *assisted_by;
+    const char *device, *call; /* of a kernel to be opened */
     bool force;
     struct cli_output out;
     ridge_ledger *opened;
@@ -29,8 +31,10 @@ static const char step_query[] =
     "SELECT v.seq, v.state, v.change, v.predicted_ratio, v.ratio, v.ratio_low, v.ratio_high,"
     " v.verdicts, v.parent_seq, v.build_id, v.measured_by, v.reason, v.regressed_count, "
     "v.case_count,"
-    " v.basis, v.step_id, v.parent_build_id, c.title AS campaign"
-    " FROM v_step v JOIN campaign c ON c.id = v.campaign_id WHERE v.step_id = ?1";
+    " v.basis, v.step_id, v.parent_build_id, c.title AS campaign, b.kernel, b.arch, b.regs,"
+    " b.spill_bytes, b.smem_bytes, b.code_bytes"
+    " FROM v_step v JOIN campaign c ON c.id = v.campaign_id LEFT JOIN build b ON b.id = v.build_id"
+    " WHERE v.step_id = ?1";
 enum {
     SEQ,
     STATE,
@@ -45,8 +49,42 @@ enum {
     MEASURED_BY,
     REASON,
     REGRESSED,
-    CASES
+    CASES,
+    KERNEL = CASES + 5,
+    ARCH,
+    REGISTERS,
+    FRAME,
+    SHARED,
+    CODE
 };
+
+/* "613bb2ea  w05.json, sm_90, 28 registers, 15,232 B code" */
+static void print_build(struct cli_query *query, ridge_output *output)
+{
+    static const struct {
+        size_t column;
+        const char *what;
+    } numbers[] = {{REGISTERS, " registers"},
+                   {FRAME, " B stack"},
+                   {SHARED, " B static shared"},
+                   {CODE, " B code"}};
+    const char *const texts[] = {cli_base_name(cli_query_text(query, KERNEL)),
+                                 cli_query_text(query, ARCH)};
+    char number[32];
+    size_t i, shown = 0;
+
+    ridge_output_format(output, "  build      %.8s", cli_query_text(query, BUILD));
+    for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (texts[i][0] != '\0')
+            ridge_output_format(output, "%s%.100s", shown++ > 0 ? ", " : "  ", texts[i]);
+    for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (cli_query_number(query, numbers[i].column) > 0)
+            ridge_output_format(output, "%s%s%s", shown++ > 0 ? ", " : "  ",
+                                ridge_number_text(cli_query_number(query, numbers[i].column),
+                                                  RIDGE_UNIT_COUNT, number, sizeof(number)),
+                                numbers[i].what);
+    ridge_output_text(output, "\n");
+}
 
 static void print_ratios(struct cli_query *query, ridge_output *output)
 {
@@ -82,7 +120,7 @@ static void print_text(struct cli_query *query, ridge_output *output)
         ridge_output_format(output, "  parent     step %.0f\n",
                             cli_query_number(query, PARENT_SEQ));
     if (cli_query_text(query, BUILD)[0] != '\0')
-        ridge_output_format(output, "  build      %.8s\n", cli_query_text(query, BUILD));
+        print_build(query, output);
     print_ratios(query, output);
     if (cli_query_number(query, REGRESSED) > 0 && cli_query_number(query, CASES) > 1)
         ridge_output_format(output, "  slower     %.0f of %.0f cases, see ridge ledger regressed\n",
@@ -199,6 +237,39 @@ static int start(struct request *request, int argc, char **argv)
     return print_step(request, id);
 }
 
+static bool is_build(const char *text)
+{
+    return strncmp(text, "build:", 6) == 0 ||
+           (strlen(text) >= 4 && strspn(text, "0123456789abcdef") == strlen(text));
+}
+
+/* Opens a kernel, in a process of its own, to file its machine code. */
+static int file_kernel(const struct request *request, const char *kernel, char *id)
+{
+    const char *const arms[2] = {kernel, NULL};
+    static const ridge_session_sink none;
+    struct measure m = MEASURE_DEFAULTS;
+    ridge_session_request opening;
+    int status;
+
+    m.device = request->device != NULL ? request->device : "cpu";
+    m.call = request->call;
+    m.ledger_path = request->path;
+    status = measure_open(&m, arms, NULL);
+    if (status == CLI_DONE) {
+        measure_request(&m, RIDGE_SESSION_DESCRIBE, &opening);
+        measure_run(&m, &opening, &none, &status);
+    }
+    memcpy(id, m.build_ids[0], LEDGER_ID_BYTES);
+    if (status == CLI_DONE && id[0] == '\0' && m.ledger_status == RIDGE_OK) {
+        cli_message(kernel,
+                    "its machine code is not known: expected a manifest, a library or a GPU "
+                    "variant of a family");
+        status = CLI_USAGE;
+    }
+    return measure_close(&m, status);
+}
+
 static int build(struct request *request, int argc, char **argv)
 {
     char id[LEDGER_ID_BYTES], step[LEDGER_ID_BYTES];
@@ -206,16 +277,24 @@ static int build(struct request *request, int argc, char **argv)
     int status;
 
     if (argc != 3)
-        return cli_usage_error("build expects one BUILD, got %d", argc - 2);
+        return cli_usage_error("build expects one BUILD or KERNEL, got %d", argc - 2);
     status = cli_ledger_open(request->ledger, RIDGE_LEDGER_WRITE, &request->opened);
     if (status != CLI_DONE)
         return status;
-    if (ridge_ledger_find_build(request->opened,
-                                strncmp(argv[2], "build:", 6) == 0 ? argv[2] + 6 : argv[2], id,
-                                &err) != RIDGE_OK ||
-        find_open(request, step) != CLI_DONE ||
-        ridge_ledger_step_build(request->opened, id, &err) != RIDGE_OK)
+    if (!is_build(argv[2])) {
+        status = file_kernel(request, argv[2], id);
+        if (status != CLI_DONE)
+            return status;
+    } else if (ridge_ledger_find_build(request->opened,
+                                       strncmp(argv[2], "build:", 6) == 0 ? argv[2] + 6 : argv[2],
+                                       id, &err) != RIDGE_OK) {
         return cli_fail(request->path, &err);
+    }
+    status = find_open(request, step);
+    if (status != CLI_DONE)
+        return status;
+    if (ridge_ledger_step_build(request->opened, id, &err) != RIDGE_OK)
+        return cli_fail(argv[2], &err);
     return print_step(request, step);
 }
 
@@ -275,6 +354,10 @@ int cmd_step(int argc, char **argv)
         OPT_STRING(0, "author", &request.author, "NAME", "who makes the change"),
         OPT_STRING(0, "assisted-by", &request.assisted_by, "TEXT",
                    "a tool or model that helped, for the page of evidence"),
+        OPT_WORDS('d', "device", &request.device, "cpu|cuda[:N]", measure_devices,
+                  "build: where a kernel is opened, the CPU by default, since nothing is run"),
+        OPT_STRING(0, "call", &request.call, "SIGNATURE",
+                   "build: the kernel is a plain function of a library"),
         OPT_FLAG('f', "force", &request.force, "keep without a measurement; the log says so"),
         OPT_LEDGER(&request.ledger),
         OPT_JSON(&request.out),

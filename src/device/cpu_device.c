@@ -33,9 +33,11 @@ struct cpu_mapping {
 
 static ridge_status out_of_memory(const ridge_device *device, size_t size_bytes, ridge_error *err)
 {
-    return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY,
-                      "out of memory: %zu bytes wanted, the machine has %llu", size_bytes,
-                      (unsigned long long)device->info.memory_bytes);
+    return ridge_fail(
+        err, RIDGE_ERR_OUT_OF_MEMORY,
+        "out of memory: %.3g MiB wanted; the machine has %.3g GiB, a limit (ulimit -v, a "
+        "container's) may allow less",
+        (double)size_bytes / 0x1p20, (double)device->info.memory_bytes / 0x1p30);
 }
 
 /* The address that was allocated lies directly before the one that is handed out. */

@@ -5,12 +5,48 @@
 #include <math.h>
 #include <string.h>
 
+#include "ridge/bound.h"
 #include "ridge/family.h"
+
+/* What no launch does: a year of the fastest machine; arithmetic on it stays far from overflow. */
+static const double most_work = 1e24;
+static const int64_t longest_chain = INT64_C(1) << 48;
 
 bool ridge_status_is_refusal(ridge_status status)
 {
     return status == RIDGE_ERR_UNSUPPORTED || status == RIDGE_ERR_MISALIGNED ||
            status == RIDGE_ERR_ALIAS;
+}
+
+/* NAN is unknown, and so are all numbers of a kernel that says no work. Written so that NAN is none of
+ * these. */
+static ridge_status check_work(const ridge_kernel *kernel, const ridge_kernel_work *work,
+                               ridge_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } amounts[] = {{"flop_count", work->flop_count},
+                   {"read_bytes", work->read_bytes},
+                   {"written_bytes", work->written_bytes},
+                   {"footprint_bytes", work->footprint_bytes}};
+    size_t i;
+
+    for (i = 0; i < sizeof(amounts) / sizeof(amounts[0]); i++)
+        if (amounts[i].value < 0 || amounts[i].value > most_work)
+            return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                              "kernel %.80s: work() says %s %g, expected 0 to %g, or NAN",
+                              kernel->name, amounts[i].name, amounts[i].value, most_work);
+    if (work->peak < 0 || work->peak >= RIDGE_PEAK_COUNT)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "kernel %.80s: work() says peak %d, expected one of ridge_peak, 0 to %d",
+                          kernel->name, work->peak, (int)RIDGE_PEAK_COUNT - 1);
+    if (work->accumulate_length < 0 || work->accumulate_length > longest_chain)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+                          "kernel %.80s: work() says accumulate_length %" PRId64
+                          ", expected 0 to %" PRId64,
+                          kernel->name, work->accumulate_length, longest_chain);
+    return RIDGE_OK;
 }
 
 ridge_status ridge_kernel_work_of(const ridge_kernel *kernel, const ridge_case *at,
@@ -26,6 +62,8 @@ ridge_status ridge_kernel_work_of(const ridge_kernel *kernel, const ridge_case *
         return RIDGE_OK;
     *out = (ridge_kernel_work){0};
     status = kernel->work(kernel, at, out, err);
+    if (status == RIDGE_OK)
+        status = check_work(kernel, out, err);
     if (status != RIDGE_OK)
         *out = (ridge_kernel_work){0};
     return status;

@@ -72,6 +72,24 @@ static double known(int64_t number)
     return number >= 0 ? (double)number : (double)NAN;
 }
 
+/* A manifest can be launched, a bare cubin cannot, and of two manifests the later is right. */
+static ridge_status prefer_manifest(ridge_ledger *ledger, const char *id, const char *artefact,
+                                    const char *kind, ridge_error *err)
+{
+    static const char sql[] =
+        "UPDATE build SET archive_artefact_id = ?1 WHERE id = ?2 AND (?3 = 'manifest' OR "
+        "archive_artefact_id IS NULL OR archive_artefact_id NOT IN (SELECT id FROM artefact WHERE "
+        "kind = 'manifest'))";
+    const char *const values[] = {artefact, id, kind};
+    sqlite3_stmt *update = NULL;
+    ridge_status status = ledger_prepare_with(ledger, sql, values, 3, &update, err);
+
+    if (status == RIDGE_OK && sqlite3_step(update) != SQLITE_DONE)
+        status = ledger_fail(ledger, "write to the ledger", err);
+    sqlite3_finalize(update);
+    return status;
+}
+
 ridge_status ridge_ledger_add_build(ridge_ledger *ledger, const ridge_build_row *build, char *id,
                                     ridge_error *err)
 {
@@ -109,12 +127,13 @@ ridge_status ridge_ledger_add_build(ridge_ledger *ledger, const ridge_build_row 
             {"smem_bytes", NULL, known(build->shared_bytes)},
             {"code_bytes", NULL, known(build->code_bytes)},
             {"compile_s", NULL, build->compile_s},
-            {"archive_artefact_id", artefact[0] != '\0' ? artefact : NULL, NAN},
         };
 
         status = ridge_ledger_add(ledger, "build", members, sizeof(members) / sizeof(members[0]),
                                   id, err);
     }
+    if (status == RIDGE_OK && artefact[0] != '\0')
+        status = prefer_manifest(ledger, id, artefact, build->image_kind, err);
     status = ledger_end_own(ledger, is_own, status, err);
     if (status != RIDGE_OK)
         id[0] = '\0';
@@ -188,6 +207,7 @@ static ridge_status extract(sqlite3_stmt *row, const char *id, const char *folde
 {
     const char *const kind = (const char *)sqlite3_column_text(row, 0);
     const char *const hash = (const char *)sqlite3_column_text(row, 2);
+    const char *ending;
     ridge_status status;
     void *bytes;
 
@@ -196,10 +216,11 @@ static ridge_status extract(sqlite3_stmt *row, const char *id, const char *folde
                           "build %.8s is known, its binary is not in this ledger: merge the ledger "
                           "that has it, or import an export made with --artefacts",
                           id);
-    /* A kind from elsewhere is no path. */
-    if (snprintf(path, path_size, "%s/%.12s.%s", folder, id,
-                 kind != NULL && strcspn(kind, "/\\") == strlen(kind) ? kind : "bin") >=
-        (int)path_size)
+    if (kind == NULL || strcspn(kind, "/\\") != strlen(kind))
+        ending = "bin"; /* a kind from elsewhere is no path */
+    else
+        ending = strcmp(kind, "manifest") == 0 ? "json" : kind;
+    if (snprintf(path, path_size, "%s/%.12s.%s", folder, id, ending) >= (int)path_size)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "the name of the folder is too long");
     status = unpack(sqlite3_column_blob(row, 3), (size_t)sqlite3_column_bytes(row, 3),
                     sqlite3_column_int64(row, 1), hash != NULL ? hash : "", &bytes, err);

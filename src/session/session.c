@@ -111,6 +111,22 @@ static bool on_should_stop(void *context)
     return is_stopped(context);
 }
 
+/* For messages. */
+static const char *shown_name(const ridge_session_request *request, int arm)
+{
+    const int index = request->arms[1] != NULL ? arm : 0;
+
+    return request->arm_names[index] != NULL ? request->arm_names[index] : request->arms[index];
+}
+
+/* As it is called, which is not the name of a file that a ledger's build was unpacked to. */
+static const char *name_of(const worker *w, int arm)
+{
+    const char *const given = w->request->arm_names[w->request->arms[1] != NULL ? arm : 0];
+
+    return given != NULL ? given : ridge_arm_text(w->arms[arm]);
+}
+
 /* -- opening ----------------------------------------------------------------------------------- */
 
 static void send_build(worker *w, int arm, const char *hash)
@@ -130,9 +146,11 @@ static void send_build(worker *w, int arm, const char *hash)
     else
         snprintf(build.code_hash, sizeof(build.code_hash), "opaque:%s",
                  ridge_hash_text(image, size_bytes, digits));
-    snprintf(build.kernel, sizeof(build.kernel), "%s", ridge_arm_text(w->arms[arm]));
+    if (strncmp(name_of(w, arm), "build:", 6) != 0) /* the build has its name */
+        snprintf(build.kernel, sizeof(build.kernel), "%s", name_of(w, arm));
     snprintf(build.image_kind, sizeof(build.image_kind), "%s", kind != NULL ? kind : "");
-    session_records_build(&w->records, &build);
+    if (w->request->kind != RIDGE_SESSION_DESCRIBE)
+        session_records_build(&w->records, &build);
     if (!w->request->archive || size_bytes > SESSION_IMAGE_BYTES_MOST)
         size_bytes = 0;
     if (w->child->direct == NULL) /* in one process nothing is archived */
@@ -155,12 +173,15 @@ static ridge_status open_arm(worker *w, int index, const char *text,
                              const ridge_arm_options *options, ridge_error *err)
 {
     session_base base = {.arm = index};
+    ridge_error why = {RIDGE_OK, ""};
     ridge_status status;
 
     note(w, SESSION_CALL_OPEN, index);
-    status = ridge_arm_open(w->device, text, options, &w->arms[index], err);
+    status = ridge_arm_open(w->device, text, options, &w->arms[index], &why);
+    if (status != RIDGE_OK && strstr(why.text, text) == NULL)
+        return ridge_fail(err, status, "%.120s: %s", shown_name(w->request, index), why.text);
     if (status != RIDGE_OK)
-        return status;
+        return ridge_fail(err, status, "%s", why.text);
     session_watch(&w->watched[index], ridge_arm_kernel(w->arms[index]), w->child, index);
     take_hash(w, index);
     w->arm_count = index + 1;
@@ -168,7 +189,7 @@ static ridge_status open_arm(worker *w, int index, const char *text,
     ridge_arm_case(w->arms[index], &base.at);
     snprintf(base.code_hash, sizeof(base.code_hash), "%s", w->hashes[index]);
     session_send(w->child, SESSION_FRAME_BASE, &base, sizeof(base));
-    if (w->request->kind != RIDGE_SESSION_DESCRIBE)
+    if (w->request->kind != RIDGE_SESSION_DESCRIBE || w->request->archive)
         send_build(w, index, w->hashes[index]);
     return RIDGE_OK;
 }
@@ -197,6 +218,24 @@ static ridge_status open_all(worker *w, ridge_error *err)
 
 /* -- cases ------------------------------------------------------------------------------------- */
 
+/* The plain case of a family is one that a GPU is busy with; one core needs minutes. */
+static void make_smaller(ridge_case *base)
+{
+    for (;;) {
+        double product = 1;
+        size_t greatest = 0, i;
+
+        for (i = 0; i < base->axis_count; i++) {
+            product *= base->axes[i].value > 0 ? (double)base->axes[i].value : 1;
+            if (base->axes[i].value > base->axes[greatest].value)
+                greatest = i;
+        }
+        if (product <= 1 << 20)
+            return;
+        base->axes[greatest].value /= 2;
+    }
+}
+
 static ridge_status make_cases(worker *w, ridge_error *err)
 {
     const ridge_session_request *const request = w->request;
@@ -212,6 +251,8 @@ static ridge_status make_cases(worker *w, ridge_error *err)
         const ridge_dtype *const dtypes = ridge_arm_dtypes(w->arms[0], &dtype_count);
 
         w->owns_matrix = true;
+        if (ridge_device_get_info(w->device)->kind == RIDGE_DEVICE_CPU)
+            make_smaller(&base);
         return ridge_check_matrix(&base, dtypes, dtype_count, ridge_arm_tile(w->arms[0]),
                                   request->full_matrix, request->seed, &w->cases, &w->case_count,
                                   err);
@@ -237,8 +278,17 @@ static ridge_status make_cases(worker *w, ridge_error *err)
 typedef struct shrinking {
     worker *w;
     uint64_t tests;
-    const char *cause_id; /* a smaller case with another cause is another fault */
+    const ridge_mismatch *failed; /* of the case to start from */
 } shrinking;
+
+/* A smaller case with another cause is another fault; one that is wrong all over no longer shows
+ * where a fault of some elements is. */
+static bool is_same_fault(const ridge_mismatch *first, const ridge_mismatch *found)
+{
+    return strcmp(first->cause_id, found->cause_id) == 0 &&
+           (first->wrong_count == 0 || first->wrong_count == first->element_count ||
+            found->wrong_count < found->element_count);
+}
 
 static bool still_fails(void *context, const ridge_case *at)
 {
@@ -252,14 +302,13 @@ static bool still_fails(void *context, const ridge_case *at)
     return !is_stopped(s->w) &&
            ridge_check_kernel(s->w->device, &s->w->watched[0].kernel, at, &options, &result,
                               NULL) == RIDGE_OK &&
-           result.outcome == RIDGE_OUTCOME_FAIL &&
-           strcmp(result.mismatch.cause_id, s->cause_id) == 0;
+           result.outcome == RIDGE_OUTCOME_FAIL && is_same_fault(s->failed, &result.mismatch);
 }
 
 /* Shrinks with the test that failed alone, which keeps the fault the same and the tries short. */
 static void shrink(worker *w, const ridge_check_result *failed)
 {
-    shrinking s = {w, 0, failed->mismatch.cause_id};
+    shrinking s = {w, 0, &failed->mismatch};
     ridge_check_options options = w->request->check;
     ridge_check_result result;
     ridge_case at = failed->at;
@@ -286,8 +335,9 @@ static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err
     status = ridge_check_kernel(w->device, &w->watched[0].kernel, at, &options, &result, err);
     if (status != RIDGE_OK)
         return status;
-    session_records_check(&w->records, &result, w->request->arms[0]);
+    session_records_check(&w->records, &result, name_of(w, 0));
     session_send(w->child, SESSION_FRAME_CHECK, &result, sizeof(result));
+    atomic_store(&w->child->box->is_told, true);
     if (w->request->shrink && !w->has_shrunk && result.outcome == RIDGE_OUTCOME_FAIL) {
         w->has_shrunk = true;
         shrink(w, &result);
@@ -300,7 +350,7 @@ static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err
 static ridge_bench_arm bench_arm(const worker *w, int index)
 {
     return (ridge_bench_arm){.kernel = &w->watched[index].kernel,
-                             .name = ridge_arm_text(w->arms[index]),
+                             .name = name_of(w, index),
                              .code_hash = w->hashes[index]};
 }
 
@@ -329,7 +379,9 @@ static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *e
         session_records_flush(&w->records);
         if (status != RIDGE_OK)
             return status;
-        session_records_comparison(&w->records, &result, &options);
+        session_records_comparison(
+            &w->records, &result, &options,
+            w->request->confirm_of != NULL ? w->request->confirm_of[w->case_index] : NULL);
         session_send(w->child, SESSION_FRAME_COMPARISON, &result, sizeof(result));
     } else {
         ridge_measurement result;
@@ -359,16 +411,25 @@ static const char *family_of(worker *w)
 
 static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
 {
+    char case_text[RIDGE_CASE_TEXT];
     ridge_kernel_work work;
-    ridge_error ignored;
+    ridge_error ignored, why = {RIDGE_OK, ""};
+    ridge_status status;
 
+    ridge_case_text(at, case_text, sizeof(case_text));
     ridge_case_text(at, w->child->box->case_text, RIDGE_CASE_TEXT);
+    atomic_store(&w->child->box->case_number, -1);
+    w->child->box->at = *at;
+    atomic_store(&w->child->box->is_told, false);
+    atomic_store(&w->child->box->case_number, (int)w->case_index);
     session_beat(w->child);
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
     session_records_case(&w->records, family_of(w), at, &work);
-    return w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, err)
-                                                   : measure_case(w, at, err);
+    status = w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, &why)
+                                                     : measure_case(w, at, &why);
+    return status == RIDGE_OK ? RIDGE_OK
+                              : ridge_fail(err, status, "case %.120s: %s", case_text, why.text);
 }
 
 /* -- the job ----------------------------------------------------------------------------------- */
@@ -381,6 +442,7 @@ ridge_status session_work(void *request, session_child *child, ridge_error *err)
 
     if (status == RIDGE_OK && w.request->kind != RIDGE_SESSION_DESCRIBE)
         status = make_cases(&w, err);
+    w.case_index = w.request->first_case;
     for (; status == RIDGE_OK && w.case_index < w.case_count && !is_stopped(&w); w.case_index++)
         status = run_case(&w, &w.cases[w.case_index], err);
     if (w.records.session_id[0] != '\0')
@@ -401,17 +463,59 @@ ridge_status session_work(void *request, session_child *child, ridge_error *err)
     return status;
 }
 
+/* The case that a child was lost with, as one that failed. */
+static void deliver_loss(const session_loss *loss, const ridge_error *why,
+                         const ridge_session_sink *sink)
+{
+    ridge_check_result *const result = ridge_calloc(1, sizeof(*result));
+
+    if (result != NULL && !loss->is_told && sink != NULL && sink->check != NULL) {
+        result->at = loss->at;
+        result->outcome = RIDGE_OUTCOME_FAIL;
+        result->test_count = 1;
+        result->tests[0].test = RIDGE_TEST_VALUES;
+        result->tests[0].outcome = RIDGE_OUTCOME_FAIL;
+        snprintf(result->tests[0].text, sizeof(result->tests[0].text), "%.199s", why->text);
+        result->worst_scaled_error = NAN;
+        result->mismatch.period.axis = -1;
+        result->mismatch.worst_index = -1;
+        sink->check(sink->context, result);
+    }
+    ridge_free(result);
+}
+
+/* A check, in one child after another when cases end theirs. */
+static ridge_status check_on(ridge_session_request *request, session_plan *plan,
+                             const ridge_session_sink *sink, ridge_error *err)
+{
+    ridge_error why = {RIDGE_OK, ""};
+    session_loss loss;
+    ridge_status status;
+
+    plan->loss = &loss;
+    for (int crashes = 0;; crashes++) {
+        loss = (session_loss){.case_number = -1};
+        status = session_supervise(plan, sink, &why);
+        if (status == RIDGE_OK || !loss.is_lost || loss.case_number < 0)
+            return status == RIDGE_OK ? RIDGE_OK : ridge_fail(err, status, "%s", why.text);
+        deliver_loss(&loss, &why, sink);
+        if (crashes + 1 == RIDGE_SESSION_CRASHES)
+            return ridge_fail(err, status, "stopped after %d cases that ended the process: %s",
+                              RIDGE_SESSION_CRASHES, why.text);
+        request->first_case = (size_t)loss.case_number + 1;
+        request->shrink = false; /* or the next one is shrunk into the same crash */
+    }
+}
+
 ridge_status ridge_session_run(const ridge_session_request *request, const ridge_session_sink *sink,
                                ridge_error *err)
 {
     ridge_session_request copy = *request;
     const bool needs_python = session_needs_python(request);
-    const session_plan plan = {.job = needs_python ? session_become_python : session_work,
-                               .context = &copy,
-                               .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
-                               .arm_names = {request->arms[0], request->arms[1] != NULL
-                                                                   ? request->arms[1]
-                                                                   : request->arms[0]}};
+    session_plan plan = {.job = needs_python ? session_become_python : session_work,
+                         .context = &copy,
+                         .timeout_s = request->timeout_s > 0 ? request->timeout_s : 60,
+                         .arm_names = {shown_name(request, 0), shown_name(request, 1)}};
 
     if (request->arms[0] == NULL)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "no kernel given");
@@ -427,7 +531,7 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
     if (request->in_process) {
         static const ridge_session_sink none;
         session_box *const box = ridge_calloc(1, sizeof(*box));
-        session_child child = {sink != NULL ? sink : &none, -1, 0, box};
+        session_child child = {sink != NULL ? sink : &none, -1, 0, box, 0};
         ridge_status status;
 
         if (box == NULL)
@@ -436,5 +540,7 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
         ridge_free(box);
         return status;
     }
+    if (copy.kind == RIDGE_SESSION_CHECK)
+        return check_on(&copy, &plan, sink, err);
     return session_supervise(&plan, sink, err);
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -92,11 +93,15 @@ typedef enum session_call {
 
 typedef struct session_box {
     atomic_bool stop;
+    atomic_bool is_cut; /* the child cannot send: somebody has closed its descriptor */
     atomic_ulong beats; /* changes while the child lives */
     atomic_int call;    /* session_call */
     atomic_int arm;     /* that call is of, or was last of; -1: none */
     atomic_int phase;   /* ridge_phase; -1: none */
     char case_text[RIDGE_CASE_TEXT];
+    atomic_int case_number; /* that runs; -1: none */
+    atomic_bool is_told;    /* its result has been sent */
+    ridge_case at;          /* it, before case_number names it */
 } session_box;
 
 /* -- the child --------------------------------------------------------------------------------- */
@@ -106,6 +111,7 @@ typedef struct session_child {
     int descriptor;
     uint64_t nonce;
     session_box *box;
+    pid_t owner; /* who may send: not a process that a kernel forked */
 } session_child;
 
 /* Ends the child when the parent is gone. */
@@ -120,11 +126,20 @@ typedef ridge_status (*session_job)(void *context, session_child *child, ridge_e
 
 /* Runs a job in a child and delivers what it sends. arm_names (either may be NULL) are for messages.
  * Returns the status of the job, or what became of the child. */
+/* What was lost with a child that crashed, hung, or spoilt its GPU context. */
+typedef struct session_loss {
+    bool is_lost;
+    int case_number; /* -1: before the first */
+    bool is_told;
+    ridge_case at;
+} session_loss;
+
 typedef struct session_plan {
     session_job job;
     void *context;
     double timeout_s;
     const char *arm_names[2];
+    session_loss *loss; /* NULL: not asked for */
 } session_plan;
 ridge_status session_supervise(const session_plan *plan, const ridge_session_sink *sink,
                                ridge_error *err);
@@ -193,8 +208,9 @@ void session_records_placement(session_records *records, int placement, uint64_t
                                double value);
 void session_records_floors(session_records *records, const ridge_floors *floors);
 void session_records_roofs(session_records *records, const ridge_roofs *roofs);
-void session_records_comparison(session_records *records, const ridge_comparison *comparison,
-                                const ridge_bench_options *options);
+/* Fills comparison->record_id. confirm_of: the comparison that it repeats; NULL. */
+void session_records_comparison(session_records *records, ridge_comparison *comparison,
+                                const ridge_bench_options *options, const char *confirm_of);
 void session_records_measurement(session_records *records, const ridge_measurement *measurement,
                                  const ridge_bench_options *options);
 void session_records_check(session_records *records, const ridge_check_result *result,

@@ -123,6 +123,7 @@ static ridge_status make_box(supervisor *s, ridge_error *err)
     s->box = page;
     atomic_store(&s->box->arm, -1);
     atomic_store(&s->box->phase, -1);
+    atomic_store(&s->box->case_number, -1);
     return RIDGE_OK;
 }
 
@@ -178,14 +179,17 @@ static void arrange_descriptors(int results, int output)
 
 _Noreturn static void run_child(const supervisor *s, int results, int output)
 {
-    session_child child = {NULL, results, s->reader.nonce, s->box};
+    session_child child = {NULL, results, s->reader.nonce, s->box, getpid()};
     ridge_error err = {RIDGE_OK, ""};
+    ridge_status status;
 
     setpgid(0, 0);
     reset_signals();
     arrange_descriptors(results, output);
     setenv("TMPDIR", s->folder, 1);
-    if (s->plan->job(s->plan->context, &child, &err) != RIDGE_OK)
+    status = s->plan->job(s->plan->context, &child, &err);
+    err.status = status; /* what is sent is what is exited with, whoever wrote the message */
+    if (status != RIDGE_OK)
         session_send(&child, SESSION_FRAME_ERROR, &err, sizeof(err));
     fflush(NULL);
     session_send(&child, SESSION_FRAME_DONE, "", 0);
@@ -400,6 +404,12 @@ static const char *signal_text(int number, char *buffer, size_t size)
         {SIGTRAP, "SIGTRAP"},
         {SIGPIPE, "SIGPIPE"},
         {SIGSYS, "SIGSYS"},
+        {SIGALRM, "SIGALRM (a timer that it set)"},
+        {SIGHUP, "SIGHUP"},
+        {SIGXCPU, "SIGXCPU (ulimit -t)"},
+        {SIGXFSZ, "SIGXFSZ (ulimit -f)"},
+        {SIGUSR1, "SIGUSR1"},
+        {SIGUSR2, "SIGUSR2"},
     };
     size_t i;
 
@@ -428,6 +438,7 @@ static void describe_place(const supervisor *s, char *out, size_t size)
     const int arm = atomic_load(&box->arm);
     const int phase = atomic_load(&box->phase);
     const char *const call = call_text(atomic_load(&box->call));
+    const bool is_function = strchr(call, '(') != NULL;
     const char *const name =
         arm >= 0 && arm < 2 && s->plan->arm_names[arm] != NULL ? s->plan->arm_names[arm] : "";
     char case_text[RIDGE_CASE_TEXT];
@@ -436,8 +447,11 @@ static void describe_place(const supervisor *s, char *out, size_t size)
     memcpy(case_text, box->case_text, sizeof(case_text));
     case_text[sizeof(case_text) - 1] = '\0';
     if (call[0] != '\0')
-        used = (size_t)snprintf(out, size, " %s%s%s%.120s", strchr(call, '(') != NULL ? "in " : "",
-                                call, name[0] != '\0' ? " of " : "", name);
+        used = (size_t)snprintf(out, size, "%s%s%s%.120s", is_function ? " in " : " while ", call,
+                                name[0] == '\0' ? ""
+                                : is_function   ? " of "
+                                                : " ",
+                                name);
     else if (name[0] != '\0')
         used = (size_t)snprintf(out, size, " after a call of %.120s", name);
     if (used < size && phase >= 0)
@@ -464,6 +478,11 @@ static ridge_status verdict(const supervisor *s, ridge_error *err)
     if (s->silent_s > 0)
         return ridge_fail(err, RIDGE_ERR_CUDA, "hung: no sign of life for %.0f s%s; killed",
                           s->silent_s, place);
+    if (atomic_load(&s->box->is_cut))
+        return ridge_fail(err, RIDGE_ERR_CUDA,
+                          "the channel of results was closed%s: it closes descriptors that are not "
+                          "its own",
+                          place);
     if (s->is_killed)
         return ridge_fail(err, RIDGE_ERR_CUDA, "killed by the second interrupt%s", place);
     if (WIFSIGNALED(s->exit_status))
@@ -471,6 +490,22 @@ static ridge_status verdict(const supervisor *s, ridge_error *err)
                           signal_text(WTERMSIG(s->exit_status), buffer, sizeof(buffer)), place);
     return ridge_fail(err, RIDGE_ERR_CUDA, "ended the process with exit(%d)%s",
                       WIFEXITED(s->exit_status) ? WEXITSTATUS(s->exit_status) : -1, place);
+}
+
+/* Whether a fresh child can go on behind the case at hand. */
+static void note_loss(const supervisor *s)
+{
+    session_loss *const loss = s->plan->loss;
+    const session_box *const box = s->box;
+
+    if (loss == NULL)
+        return;
+    loss->case_number = atomic_load(&box->case_number);
+    loss->is_told = atomic_load(&box->is_told);
+    loss->at = box->at;
+    loss->is_lost = !s->is_spoilt && !atomic_load(&box->stop) &&
+                    (s->job_error.status != RIDGE_OK ? s->job_error.status == RIDGE_ERR_CUDA
+                                                     : s->silent_s > 0 || !s->is_killed);
 }
 
 ridge_status session_supervise(const session_plan *plan, const ridge_session_sink *sink,
@@ -486,8 +521,11 @@ ridge_status session_supervise(const session_plan *plan, const ridge_session_sin
         status = start(&s, err);
     if (status == RIDGE_OK)
         status = follow(&s, err);
-    if (status == RIDGE_OK)
+    if (status == RIDGE_OK) {
         status = verdict(&s, err);
+        if (status != RIDGE_OK)
+            note_loss(&s);
+    }
     if (s.results >= 0)
         close(s.results);
     if (s.output >= 0)

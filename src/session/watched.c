@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A kernel in front of another: it notes in the black box which function of which arm runs, and
- * passes the call on. A note is two relaxed stores, about a nanosecond, the same for both arms. */
+ * passes the call on. A note is two relaxed stores, about a nanosecond, the same for both arms. What a
+ * kernel answers is foreign: a status that is none, or a failure without a word, gets its words here. */
 #include <string.h>
 
 #include "session/session_internal.h"
@@ -32,44 +33,81 @@ static void leave(const ridge_kernel *self)
                           memory_order_relaxed);
 }
 
+static ridge_status refused(const ridge_kernel *self, const char *function, ridge_status status,
+                            ridge_error *said, ridge_error *err)
+{
+    const char *const name = ridge_status_name(status);
+    const bool is_status = status != RIDGE_ERR_INTERNAL && strcmp(name, "unknown") != 0;
+
+    said->text[sizeof(said->text) - 1] = '\0';
+    if (!is_status)
+        return ridge_fail(err, RIDGE_ERR_CUDA,
+                          "%s() of %.80s answers status %d, expected one of ridge/status.h%s%.200s",
+                          function, self->name, (int)status, said->text[0] != '\0' ? ": " : "",
+                          said->text);
+    if (said->text[0] == '\0')
+        return ridge_fail(err, status, "%s() of %.80s answers %s without a message", function,
+                          self->name, name);
+    /* A refusal is shown beside the kernel's name already. */
+    return ridge_status_is_refusal(status)
+               ? ridge_fail(err, status, "%s", said->text)
+               : ridge_fail(err, status, "%s() of %.80s: %s", function, self->name, said->text);
+}
+
+/* Inline: between a slot's launches nothing but the comparison is added. */
+static inline ridge_status answer(const ridge_kernel *self, const char *function,
+                                  ridge_status status, ridge_error *said, ridge_error *err)
+{
+    leave(self);
+    return status == RIDGE_OK ? RIDGE_OK : refused(self, function, status, said, err);
+}
+
 static ridge_status describe(const ridge_kernel *self, const ridge_case *at,
                              ridge_buffer_desc *buffers, size_t *count, ridge_error *err)
 {
     const ridge_kernel *const inner = enter(self, SESSION_CALL_DESCRIBE);
-    const ridge_status status = inner->describe(inner, at, buffers, count, err);
+    ridge_error said;
+    ridge_status status;
 
-    leave(self);
-    return status;
+    said.text[0] = '\0';
+    status = inner->describe(inner, at, buffers, count, &said);
+    return answer(self, "describe", status, &said, err);
 }
 
 static ridge_status work(const ridge_kernel *self, const ridge_case *at, ridge_kernel_work *out,
                          ridge_error *err)
 {
     const ridge_kernel *const inner = enter(self, SESSION_CALL_WORK);
-    const ridge_status status = inner->work(inner, at, out, err);
+    ridge_error said;
+    ridge_status status;
 
-    leave(self);
-    return status;
+    said.text[0] = '\0';
+    status = inner->work(inner, at, out, &said);
+    return answer(self, "work", status, &said, err);
 }
 
 static ridge_status prepare(const ridge_kernel *self, const ridge_case *at, const ridge_view *view,
                             void **state, struct CUstream_st *stream, ridge_error *err)
 {
     const ridge_kernel *const inner = enter(self, SESSION_CALL_PREPARE);
-    const ridge_status status = inner->prepare(inner, at, view, state, stream, err);
+    ridge_error said;
+    ridge_status status;
 
-    leave(self);
-    return status;
+    said.text[0] = '\0';
+    status = inner->prepare(inner, at, view, state, stream, &said);
+    return answer(self, "prepare", status, &said, err);
 }
 
 static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const ridge_view *view,
                            void *state, struct CUstream_st *stream, ridge_error *err)
 {
     const ridge_kernel *const inner = enter(self, SESSION_CALL_LAUNCH);
-    const ridge_status status = inner->launch(inner, at, view, state, stream, err);
+    ridge_error said;
+    ridge_status status;
 
-    leave(self);
-    return status;
+    said.text[0] = '\0';
+    status = inner->launch(inner, at, view, state, stream, &said);
+    return answer(self, "launch", status, &said, err);
 }
 
 static void finish(const ridge_kernel *self, void *state)
@@ -84,30 +122,36 @@ static ridge_status reference(const ridge_kernel *self, const ridge_case *at,
                               const ridge_reference_view *view, ridge_error *err)
 {
     const ridge_kernel *const inner = enter(self, SESSION_CALL_REFERENCE);
-    const ridge_status status = inner->reference(inner, at, view, err);
+    ridge_error said;
+    ridge_status status;
 
-    leave(self);
-    return status;
+    said.text[0] = '\0';
+    status = inner->reference(inner, at, view, &said);
+    return answer(self, "reference", status, &said, err);
 }
 
 static ridge_status plain(const ridge_kernel *self, const ridge_case *at,
                           const ridge_reference_view *view, ridge_error *err)
 {
     const ridge_kernel *const inner = enter(self, SESSION_CALL_PLAIN);
-    const ridge_status status = inner->plain(inner, at, view, err);
+    ridge_error said;
+    ridge_status status;
 
-    leave(self);
-    return status;
+    said.text[0] = '\0';
+    status = inner->plain(inner, at, view, &said);
+    return answer(self, "plain", status, &said, err);
 }
 
 static ridge_status fill(const ridge_kernel *self, const ridge_case *at, size_t buffer_index,
                          double *elements, uint64_t seed, ridge_error *err)
 {
     const ridge_kernel *const inner = enter(self, SESSION_CALL_FILL);
-    const ridge_status status = inner->fill(inner, at, buffer_index, elements, seed, err);
+    ridge_error said;
+    ridge_status status;
 
-    leave(self);
-    return status;
+    said.text[0] = '\0';
+    status = inner->fill(inner, at, buffer_index, elements, seed, &said);
+    return answer(self, "fill", status, &said, err);
 }
 
 void session_watch(session_watched *watched, const ridge_kernel *inner, session_child *child,

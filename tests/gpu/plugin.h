@@ -87,10 +87,15 @@ PLUGIN_BOTH float plugin_right(const plugin_problem *p, int64_t row, int64_t col
     return plugin_dot(p, row, column, 0, p->k);
 }
 
-/* To nearest even, to a significand of so many bits. */
+/* To nearest even, to a significand of so many bits. A GPU would fuse the product into the outer
+ * difference, which then is exact: nothing would be rounded. */
 PLUGIN_BOTH float plugin_round(float value, int bits)
 {
+#ifdef __CUDA_ARCH__
+    const float big = __fmul_rn(value, (float)((1 << (24 - bits)) + 1));
+#else
     const float big = value * (float)((1 << (24 - bits)) + 1);
+#endif
 
     return big - (big - value);
 }
@@ -365,6 +370,7 @@ static inline const ridge_kernel *plugin_kernel_at(int abi, size_t index, plugin
     kernel->finish = finish;
     kernel->reference = plugin_reference;
     kernel->fill = plugin_fill;
+    kernel->row_axis = "m";
     kernel->context = &rows[index];
     return kernel;
 }

@@ -62,7 +62,21 @@ static void twice(const ridge_case *at, const ridge_view *view, int64_t count)
         out[i] = 2 * x[i];
 }
 
-enum deed { GOOD, SLOW, CRASH, ABORT, EXIT, HANG, EARLY, SHORT, PRINT, ALLOCATE };
+enum deed {
+    GOOD,
+    SLOW,
+    CRASH,
+    ABORT,
+    EXIT,
+    HANG,
+    EARLY,
+    SHORT,
+    PRINT,
+    ALLOCATE,
+    NO_STATUS,
+    NO_WORD,
+    NO_END
+};
 
 static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const ridge_view *view,
                            void *state, struct CUstream_st *stream, ridge_error *err)
@@ -94,6 +108,13 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
         free(leak);
         leak = malloc(1 << 20);
         break;
+    case NO_STATUS:
+        return (ridge_status)4711;
+    case NO_WORD:
+        return RIDGE_ERR_CUDA;
+    case NO_END:
+        memset(err->text, 'x', sizeof(err->text));
+        return RIDGE_ERR_CUDA;
     default:
         break;
     }
@@ -102,7 +123,8 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
     return RIDGE_OK;
 }
 
-static enum deed deeds[] = {GOOD, SLOW, CRASH, ABORT, EXIT, HANG, EARLY, SHORT, PRINT, ALLOCATE};
+static enum deed deeds[] = {GOOD,  SLOW,  CRASH,    ABORT,     EXIT,    HANG,  EARLY,
+                            SHORT, PRINT, ALLOCATE, NO_STATUS, NO_WORD, NO_END};
 
 #define KERNEL(index, text)                                                                        \
     {                                                                                              \
@@ -110,10 +132,11 @@ static enum deed deeds[] = {GOOD, SLOW, CRASH, ABORT, EXIT, HANG, EARLY, SHORT, 
         .launch = launch, .reference = reference, .context = &deeds[index]                         \
     }
 static const ridge_kernel kernels[] = {
-    KERNEL(GOOD, "good"),         KERNEL(SLOW, "slow"),   KERNEL(CRASH, "crash"),
-    KERNEL(ABORT, "abort"),       KERNEL(EXIT, "exit"),   KERNEL(HANG, "hang"),
-    KERNEL(EARLY, "early"),       KERNEL(SHORT, "short"), KERNEL(PRINT, "print"),
-    KERNEL(ALLOCATE, "allocate"),
+    KERNEL(GOOD, "good"),         KERNEL(SLOW, "slow"),           KERNEL(CRASH, "crash"),
+    KERNEL(ABORT, "abort"),       KERNEL(EXIT, "exit"),           KERNEL(HANG, "hang"),
+    KERNEL(EARLY, "early"),       KERNEL(SHORT, "short"),         KERNEL(PRINT, "print"),
+    KERNEL(ALLOCATE, "allocate"), KERNEL(NO_STATUS, "no_status"), KERNEL(NO_WORD, "no_word"),
+    KERNEL(NO_END, "no_end"),
 };
 
 const ridge_kernel *ridge_plugin(int abi, size_t index)

@@ -401,7 +401,7 @@ static void opens_manifest(void **state)
     assert_string_equal(kernel->name, "block_sum");
     assert_int_equal(strlen(ridge_arm_code_hash(arm)), 32);
     ridge_arm_image(arm, &bytes, &count, &kind);
-    assert_string_equal(kind, "cubin");
+    assert_string_equal(kind, "manifest");
     assert_non_null(bytes);
     assert_int_equal(ridge_arm_axis_values(arm, "n", &count)[1], 12);
     assert_int_equal(count, 2);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cases.h"
 
+#include <math.h>
+
 #include "ridge/family.h"
 
 typedef struct layout_row {
@@ -248,6 +250,42 @@ static void what_a_kernel_lacks(void **state)
     assert_false(ridge_status_is_refusal(RIDGE_OK));
 }
 
+static struct work_case {
+    const char *name;
+    ridge_kernel_work work;
+    ridge_status status;
+} works[] = {
+    {"nothing", {0}, RIDGE_OK},
+    {"unknown", {NAN, NAN, NAN, NAN, 0, 0}, RIDGE_OK},
+    {"large", {1e18, 1e15, 1e15, 1e15, 1, INT64_C(1) << 40}, RIDGE_OK},
+    {"less than no bytes", {0, -5, 0, 0, 0, 0}, RIDGE_ERR_INVALID_ARGUMENT},
+    {"endless operations", {INFINITY, 0, 0, 0, 0, 0}, RIDGE_ERR_INVALID_ARGUMENT},
+    {"footprint below 0", {0, 0, 0, -1e300, 0, 0}, RIDGE_ERR_INVALID_ARGUMENT},
+    {"no such peak", {0, 0, 0, 0, 12345, 0}, RIDGE_ERR_INVALID_ARGUMENT},
+    {"a peak below 0", {0, 0, 0, 0, -1, 0}, RIDGE_ERR_INVALID_ARGUMENT},
+    {"a chain below 0", {0, 0, 0, 0, 0, INT64_MIN}, RIDGE_ERR_INVALID_ARGUMENT},
+    {"a chain without end", {0, 0, 0, 0, 0, INT64_MAX}, RIDGE_ERR_INVALID_ARGUMENT},
+};
+
+static ridge_status say_work(const ridge_kernel *self, const ridge_case *at, ridge_kernel_work *out,
+                             ridge_error *err)
+{
+    (void)at, (void)err;
+    *out = *(const ridge_kernel_work *)self->context;
+    return RIDGE_OK;
+}
+
+static void checks_work(void **state)
+{
+    struct work_case *const test = *state;
+    const ridge_kernel kernel = {.name = "k", .work = say_work, .context = &test->work};
+    ridge_kernel_work work;
+    ridge_case at;
+
+    ridge_case_init(&at);
+    assert_int_equal(ridge_kernel_work_of(&kernel, &at, &work, NULL), test->status);
+}
+
 int main(void)
 {
     static cases list;
@@ -257,6 +295,7 @@ int main(void)
     CASES_ADD_ROWS(&list, refuses_overflow, overflows);
     cases_add(&list, "dimensions", refuses_dimensions, NULL);
     CASES_ADD_ROWS(&list, checks_a_description, descriptions);
+    CASES_ADD_ROWS(&list, checks_work, works);
     cases_add(&list, "what a kernel lacks", what_a_kernel_lacks, NULL);
     return cases_run(&list, "buffers");
 }

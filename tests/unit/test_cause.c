@@ -286,6 +286,14 @@ static void tile_of_its_neighbour(arrays *a)
         neighbour(a, i, j, 32);
 }
 
+/* A race that is lost in some tiles of 16 x 32. */
+static void stages_read_early(arrays *a)
+{
+    EACH(a, i, j)
+    if (i / 16 * 5 % 7 == j / 32 % 7)
+        spoil(a, AT(a, i, j));
+}
+
 static void nan_rows(arrays *a)
 {
     EACH(a, i, j)
@@ -442,6 +450,8 @@ static struct cause_case {
      "lane_mapping", "column mod 32 in 16-31"},
     {"a tile of its neighbour's values", RIDGE_DTYPE_F32, 256, 256, 0, 0, 64, tile_of_its_neighbour,
      "one_tile", "rows 16-31, columns 64-95"},
+    {"stages read early", RIDGE_DTYPE_F32, 256, 256, 0, 0, 64, stages_read_early, "pipeline_stage",
+     "of 128 tiles of 16 x 32, whole: a stage read before it arrived"},
     {"rows of NaN", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, nan_rows, "nan",
      "2 whole rows are NaN"},
     {"scattered NaN", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, nan_elements, "nan",

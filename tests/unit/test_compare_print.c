@@ -84,9 +84,49 @@ static void prints_one_case(void **state)
         "  B  rms_norm:row_per_warp     20.06 us  4.180 TB/s  97 % of measured roof (87 % "
         "nominal)\n"
         "  B/A 0.9589  [0.9568, 0.9610]\n"
-        "  6 placements, 24 blocks, null control +0.04 %, outputs of 24 timed launches checked, "
-        "floor 3.200\n"
-        "  us (15 %)\n");
+        "  6 placements, 24 blocks, null control +0.04 %, outputs of 24 timed launches checked,\n"
+        "  floor 3.200 us (15 %)\n");
+    compare_summary_release(&summary);
+}
+
+/* A guard spoke, of an arm whose name is a path; and what the arms launch. */
+static void prints_an_invalid_case(void **state)
+{
+    struct compare_summary summary = {.wanted_count = 1,
+                                      .without = 1u << RIDGE_GUARD_ROOF | 1u << RIDGE_GUARD_IDLE};
+    ridge_comparison one = comparison(RIDGE_VERDICT_INVALID, -0.042, 0.0022, 4096);
+    caught out;
+
+    (void)state;
+    snprintf(one.arms[0].name, sizeof(one.arms[0].name),
+             "/home/somebody/build/old/libnorm.so:norm");
+    snprintf(one.arms[1].name, sizeof(one.arms[1].name),
+             "/home/somebody/build/new/libnorm.so:norm");
+    snprintf(one.invalid_guard, sizeof(one.invalid_guard), "refill");
+    snprintf(one.invalid_cause, sizeof(one.invalid_cause), "the result of other inputs");
+    snprintf(one.path[0], sizeof(one.path[0]),
+             "_Z11norm_kernelI13__nv_bfloat16Li4EEvPKT_ grid(1056,1,1) x block(256,1,1)");
+    snprintf(one.path[1], sizeof(one.path[1]), "memset; norm grid(16,8,1) x block(32,8,2)");
+    assert_true(compare_summary_add(&summary, &one));
+    compare_summary_decide(&summary);
+    caught_open(&out, 100, false);
+    compare_write_text(out.output, &summary);
+    caught_is(&out,
+              "INVALID (unsafe, without: idle, roof) by the guard refill\n"
+              "  the result of other inputs\n"
+              "\n"
+              "m=4096 n=5120 bf16   cold (rotation 4, 5.3x L2)   NVIDIA H200, 1.980 GHz, 412 of "
+              "700 W\n"
+              "  A  build/old/libnorm.so:norm    20.92 us  4.010 TB/s  93 % of "
+              "measured roof (84 % nominal)\n"
+              "  B  build/new/libnorm.so:norm    20.06 us  4.180 TB/s  97 % of "
+              "measured roof (87 % nominal)\n"
+              "  B/A 0.9589  [0.9568, 0.9610]\n"
+              "  6 placements, 24 blocks, null control +0.04 %, outputs of 24 timed launches "
+              "checked,\n"
+              "  floor 3.200 us (15 %)\n"
+              "  A launches  norm_kernel<__nv_bfloat16, 4>: 1056 blocks of 256 threads\n"
+              "  B launches  memset; norm: 16x8 blocks of 32x8x2 threads\n");
     compare_summary_release(&summary);
 }
 
@@ -159,6 +199,7 @@ int main(void)
     static cases list;
 
     cases_add(&list, "one case", prints_one_case, NULL);
+    cases_add(&list, "invalid case", prints_an_invalid_case, NULL);
     cases_add(&list, "sweep", decides_a_sweep, NULL);
     CASES_ADD_ROWS(&list, exits, exit_cases);
     return cases_run(&list, "compare_print");

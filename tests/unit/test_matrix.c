@@ -62,7 +62,7 @@ static void covers_pairs(void **state)
     const struct matrix_case *const row = *state;
     const ridge_case base = base_case(row->axes);
     const size_t factors = row->axes + 4;
-    const int64_t most = row->full ? INT64_C(1) << 24 : INT64_C(1) << 20;
+    const int64_t most = row->full ? INT64_C(1) << 24 : INT64_C(1) << 18;
     ridge_case *made, *again;
     size_t count, again_count;
     ridge_error err;

@@ -178,6 +178,37 @@ static ridge_status job_forks(void *context, session_child *child, ridge_error *
     return RIDGE_OK;
 }
 
+/* Comes back twice. */
+static ridge_status job_forks_and_returns(void *context, session_child *child, ridge_error *err)
+{
+    (void)context, (void)err;
+    fork();
+    send_record(child, "one");
+    sleep_ms(200);
+    send_record(child, "two");
+    return RIDGE_OK;
+}
+
+static ridge_status job_closes(void *context, session_child *child, ridge_error *err)
+{
+    int descriptor;
+
+    (void)context, (void)err;
+    send_record(child, "one");
+    say_where(child);
+    for (descriptor = 3; descriptor < 64; descriptor++)
+        close(descriptor);
+    send_record(child, "two");
+    return RIDGE_OK;
+}
+
+/* A foreign function that fails and leaves the message as it was. */
+static ridge_status job_fails_silently(void *context, session_child *child, ridge_error *err)
+{
+    (void)context, (void)child, (void)err;
+    return RIDGE_ERR_FORMAT;
+}
+
 static ridge_status job_litters(void *context, session_child *child, ridge_error *err)
 {
     char path[400];
@@ -233,6 +264,10 @@ static struct child_case {
     {"second interrupt", job_hangs, 60, RIDGE_ERR_CUDA, "killed by the second interrupt", "one|",
      "", 2, 4},
     {"a process left behind", job_forks, 5, RIDGE_OK, "", "one|", ""},
+    {"a process that comes back twice", job_forks_and_returns, 5, RIDGE_OK, "", "one|two|", ""},
+    {"closes the channel", job_closes, 5, RIDGE_ERR_CUDA,
+     "the channel of results was closed in launch() of ./b.so:two, case m=3", "one|", ""},
+    {"fails without a word", job_fails_silently, 5, RIDGE_ERR_FORMAT, "", "", ""},
     {"prints without end", job_floods, 5, RIDGE_OK, "", "one|", NULL},
 };
 

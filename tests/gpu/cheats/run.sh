@@ -81,6 +81,16 @@ do_compare() {
         problem="expected no guard to speak without $without, found INVALID by $guard: $cause"
 }
 
+# No time for a kernel that is wrong.
+do_bench() {
+    status=0
+    "$ridge" bench "$plugin:$name" --device "$device" --sweep "dtype=f32,$case" --budget 1 --json \
+        >"$work/json" 2>"$work/err" </dev/null || status=$?
+    guard=$(text invalid_guard)
+    [ $status -eq 4 ] && [ "$guard" = "$guards" ] && grep -q '"median_ns": *null' "$work/json" ||
+        problem="expected no time by $guards, found status $status${guard:+ by $guard}: $(cat "$work/err")"
+}
+
 header=$(dirname "$0")/../../../include/ridge/check.h
 failed=0 done=0
 while IFS='	' read -r name where command mode guards case _; do

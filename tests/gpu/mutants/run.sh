@@ -20,7 +20,7 @@ while IFS='	' read -r name where cause case note; do
         continue
     fi
     status=0
-    "$ridge" check "$plugin:$name" --device "$device" --case "dtype=f32,$case" --json \
+    "$ridge" check "$plugin:$name" --device "$device" --case "dtype=f32,$case" --no-shrink --json \
         >"$work/json" 2>"$work/err" </dev/null || status=$?
     found=$(sed -n 's/.*"cause_id": *"\([^"]*\)".*/\1/p' "$work/json" | head -n 1)
     words=$(sed -n 's/.*"cause": *"\([^"]*\)".*/\1/p' "$work/json" | head -n 1)

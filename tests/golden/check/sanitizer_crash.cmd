@@ -1,0 +1,1 @@
+folder=$(mktemp -d) && cp ../data/fake_sanitizer.sh "$folder/compute-sanitizer" && PATH=$folder:$PATH FAKE_SANITIZER=crash ridge check probe:copy --device cpu --seed 7 --sanitizer --case "bytes=4Ki,64,256,1Ki"; status=$?; rm -r "$folder"; exit $status

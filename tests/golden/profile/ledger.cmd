@@ -1,0 +1,1 @@
+FAKE_NCU=$(pwd)/../fuzz/corpus/report/w10.ncu-rep sh ../golden/with_ledger - 'step start -c c base >start' 'profile --no-diagnosis --ncu $DATA/fake_ncu.sh -o r.ncu-rep -- true' 'step keep' 'profile --no-diagnosis --ncu $DATA/fake_ncu.sh -f --step 1 -o r.ncu-rep -- true' 'profile --no-diagnosis --ncu $DATA/fake_ncu.sh -f --step 2 -o r.ncu-rep -- true'

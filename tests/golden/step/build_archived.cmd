@@ -1,0 +1,1 @@
+sh ../golden/with_ledger - 'step start -c c base' 'step build $DATA/ledger/block_sum.json' 'step keep' 'step start next' 'ledger extract $(ridge ledger query --csv "SELECT id FROM build" | tail -1) .' 'step build ./$(ls | grep json)' 2>&1
