@@ -244,7 +244,7 @@ ridge_status arm_open_plugin(ridge_arm *arm, const ridge_arm_options *options, r
 
     if (status == RIDGE_OK)
         status = find_entry(arm, &entry, err);
-    if (status == RIDGE_OK)
+    if (status == RIDGE_OK && entry != NULL)
         status = find_kernel(arm, entry, err);
     if (status == RIDGE_OK)
         status = arm_family_of(options, NULL, &family, err);

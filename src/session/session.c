@@ -426,8 +426,9 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
     session_records_case(&w->records, family_of(w), at, &work);
-    status = w->request->kind == RIDGE_SESSION_CHECK ? check_case(w, at, &why)
-                                                     : measure_case(w, at, &why);
+    if (w->request->kind == RIDGE_SESSION_CHECK)
+        return check_case(w, at, err); /* its result names the case */
+    status = measure_case(w, at, &why);
     return status == RIDGE_OK ? RIDGE_OK
                               : ridge_fail(err, status, "case %.120s: %s", case_text, why.text);
 }
