@@ -219,6 +219,9 @@ typedef struct ridge_check_options {
     const int64_t *tile;        /* of the kernel, RIDGE_BUFFER_DIMS entries; NULL: unknown */
     bool must_take;             /* a refusal is a failure: the plain case */
     ridge_check_memory *memory; /* of the kernel, borrowed; NULL: each case is the first */
+    /* Asked between tests and repeats; true: what was found so far is the result. NULL: never. */
+    bool (*should_stop)(void *context);
+    void *context;
 } ridge_check_options;
 
 /* A wrong result is RIDGE_OK with an outcome; a status other than that means that the check itself

@@ -30,6 +30,11 @@ bool check_looks(const checker *self, ridge_test test)
     return (self->enabled >> test) & 1;
 }
 
+bool check_should_stop(const checker *self)
+{
+    return self->options->should_stop != NULL && self->options->should_stop(self->options->context);
+}
+
 void check_outcome(ridge_test_result *out, ridge_outcome outcome, const char *format, ...)
 {
     va_list arguments;
@@ -298,6 +303,13 @@ static void conclude(checker *self, ridge_test_result *of)
         self->out->outcome = of->outcome;
 }
 
+/* Tests that launch the case as the first launch was: no reason to refuse. */
+static bool is_the_same(ridge_test test)
+{
+    return test == RIDGE_TEST_WRITTEN || test == RIDGE_TEST_WORKSPACE ||
+           test == RIDGE_TEST_BANDS_READ || test == RIDGE_TEST_INPUTS || test == RIDGE_TEST_REPEAT;
+}
+
 /* A race that twenty launches do not show is no likely one. */
 static void weigh_race(ridge_check_result *out)
 {
@@ -314,7 +326,7 @@ static ridge_status run_tests(checker *self, ridge_error *err)
 {
     ridge_check_result *const out = self->out;
 
-    for (int test = 0; test < RIDGE_TEST_COUNT; test++) {
+    for (int test = 0; test < RIDGE_TEST_COUNT && !check_should_stop(self); test++) {
         ridge_test_result *const to = &out->tests[out->test_count];
         ridge_error why = {.status = RIDGE_OK};
         ridge_status status;
@@ -330,6 +342,9 @@ static ridge_status run_tests(checker *self, ridge_error *err)
                 refuse(self, &why);
                 return RIDGE_OK;
             }
+            if (status == RIDGE_ERR_UNSUPPORTED && is_the_same((ridge_test)test))
+                check_outcome(to, RIDGE_OUTCOME_FAIL,
+                              "refuses what it took before, in the same buffers: %s", why.text);
         } else if (status != RIDGE_OK) {
             return ridge_fail(err, status, "%s: %s", ridge_test_name((ridge_test)test), why.text);
         }

@@ -140,6 +140,7 @@ extern const check_plan check_plain_plan; /* the case's values, pattern, first p
 
 /* RIDGE_TEST_bit looked for. */
 bool check_looks(const checker *self, ridge_test test);
+bool check_should_stop(const checker *self);
 void check_outcome(ridge_test_result *out, ridge_outcome outcome, const char *format, ...)
     RIDGE_PRINTF(3, 4);
 /* Fills, launches on the set and waits; notes guards and inputs that changed. answer, when not

@@ -248,7 +248,9 @@ static ridge_status check_repeat(checker *self, ridge_test_result *out, ridge_er
 
     if (status == RIDGE_OK)
         status = check_capture_take(&self->set, &first, err);
-    for (int i = 1; i < repeats && status == RIDGE_OK && out->outcome == RIDGE_OUTCOME_PASS; i++) {
+    for (int i = 1; i < repeats && status == RIDGE_OK && out->outcome == RIDGE_OUTCOME_PASS &&
+                    !check_should_stop(self);
+         i++) {
         char text[140];
         bool same;
 

@@ -145,10 +145,11 @@ void check_summary_shrunk(struct check_summary *summary, const ridge_check_resul
 
 int check_summary_exit(const struct check_summary *summary)
 {
-    return summary->failed > 0 || summary->sanitizer_failed ||
-                   summary->passed + summary->suspicious == 0
-               ? CLI_NO
-               : CLI_DONE;
+    if (summary->failed > 0 || summary->sanitizer_failed)
+        return CLI_NO;
+    if (summary->is_interrupted)
+        return ridge_status_exit(RIDGE_ERR_CUDA);
+    return summary->passed + summary->suspicious == 0 ? CLI_NO : CLI_DONE;
 }
 
 /* -- the verdict ------------------------------------------------------------------------------- */
@@ -171,9 +172,10 @@ static void add_test_words(const struct check_summary *summary, ridge_test test,
 static void write_right(const struct check_summary *summary, char *text, size_t size)
 {
     const size_t done = summary->passed + summary->suspicious;
-    size_t used =
-        (size_t)snprintf(text, size, "%s: %s: ", summary->kernel,
-                         summary->unverified == done ? "unverified, no reference" : "right");
+    size_t used = (size_t)snprintf(text, size, "%s: %s: ", summary->kernel,
+                                   summary->unverified == done ? "unverified, no reference"
+                                   : summary->is_interrupted   ? "interrupted, right so far"
+                                                               : "right");
 
     if (summary->unverified > 0 && summary->unverified < done)
         used += (size_t)snprintf(text + used, size - used, "%zu of ", done - summary->unverified);
@@ -221,7 +223,8 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
     ridge_output_styled(output, style, text);
     if (summary->no_axes != NULL && !summary->has_axes && tried > 0)
         ridge_output_format(output, "; one shape only: %s", summary->no_axes);
-    ridge_output_text(output, summary->is_interrupted ? " (interrupted)\n" : "\n");
+    ridge_output_text(
+        output, summary->is_interrupted && style != RIDGE_STYLE_GOOD ? " (interrupted)\n" : "\n");
 }
 
 /* -- where it is wrong ------------------------------------------------------------------------- */

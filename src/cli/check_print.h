@@ -54,7 +54,7 @@ struct check_summary {
 
 void check_summary_add(struct check_summary *summary, const ridge_check_result *result);
 void check_summary_shrunk(struct check_summary *summary, const ridge_check_result *result);
-/* 0, or 1: a case failed, or none passed. */
+/* 0, or 1: a case failed, or none passed; 4: interrupted before any was wrong. */
 int check_summary_exit(const struct check_summary *summary);
 void check_write_text(ridge_output *output, const struct check_summary *summary);
 void check_write_json(ridge_output *output, const struct check_summary *summary);

@@ -331,10 +331,15 @@ static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err
     ridge_status status;
 
     options.memory = &w->checked;
+    options.should_stop = on_should_stop;
+    options.context = w;
     on_progress(w, RIDGE_PHASE_CHECK, (int)w->case_index, (int)w->case_count, NAN);
     status = ridge_check_kernel(w->device, &w->watched[0].kernel, at, &options, &result, err);
     if (status != RIDGE_OK)
         return status;
+    /* Of a case that was cut short only what is wrong is known. */
+    if (is_stopped(w) && result.outcome != RIDGE_OUTCOME_FAIL)
+        return RIDGE_OK;
     session_records_check(&w->records, &result, name_of(w, 0));
     session_send(w->child, SESSION_FRAME_CHECK, &result, sizeof(result));
     atomic_store(&w->child->box->is_told, true);
@@ -469,6 +474,7 @@ static void deliver_loss(const ridge_session_request *request, const session_los
                          const ridge_error *why, const ridge_session_sink *sink)
 {
     ridge_check_result *const result = ridge_calloc(1, sizeof(*result));
+    const char *said = why->text; /* behind the name of the test, where it has one */
     /* Nothing else was looked for: a fault is what the fence is there for. */
     const bool is_fence =
         request->check.tests == UINT64_C(1) << RIDGE_TEST_FENCE &&
@@ -481,8 +487,18 @@ static void deliver_loss(const ridge_session_request *request, const session_los
         result->test_count = 1;
         result->tests[0].test = is_fence ? RIDGE_TEST_FENCE : RIDGE_TEST_VALUES;
         result->tests[0].outcome = RIDGE_OUTCOME_FAIL;
+        for (int test = 0; test < RIDGE_TEST_COUNT; test++) {
+            const char *const name = ridge_test_name((ridge_test)test);
+            const size_t length = strlen(name);
+
+            if (strncmp(said, name, length) != 0 || strncmp(said + length, ": ", 2) != 0)
+                continue;
+            result->tests[0].test = (ridge_test)test;
+            said += length + 2;
+            break;
+        }
         snprintf(result->tests[0].text, sizeof(result->tests[0].text), "%s%.150s",
-                 is_fence ? "the fence caught an access beside a buffer: " : "", why->text);
+                 is_fence ? "the fence caught an access beside a buffer: " : "", said);
         result->worst_scaled_error = NAN;
         result->mismatch.period.axis = -1;
         result->mismatch.worst_index = -1;

@@ -3,6 +3,8 @@
  * What ridge check prints, from literal results. */
 #include "cases.h"
 
+#include <math.h>
+
 #include "check_print.h"
 #include "options.h"
 
@@ -54,10 +56,69 @@ static void groups_refusals(void **state)
                     "  refused     1 case: a tensor begins anywhere\n");
 }
 
+static ridge_check_result judged(ridge_layout layout, ridge_outcome outcome)
+{
+    ridge_check_result out = {.outcome = outcome, .test_count = 1, .is_verified = true};
+
+    ridge_case_init(&out.at);
+    out.at.layout = layout;
+    out.tests[0].outcome = outcome;
+    out.worst_scaled_error = NAN;
+    return out;
+}
+
+/* Wrong in one layout only, and right in others: that is said, not what the wrong elements look like. */
+static void names_the_layout(void **state)
+{
+    static struct check_summary summary;
+    caught out;
+
+    (void)state;
+    summary = (struct check_summary){.kernel = "norm", .options = ""};
+    for (int i = 0; i < 2; i++) {
+        ridge_check_result right = judged(RIDGE_LAYOUT_CONTIGUOUS, RIDGE_OUTCOME_PASS);
+        ridge_check_result wrong = judged(RIDGE_LAYOUT_TRANSPOSED, RIDGE_OUTCOME_FAIL);
+
+        snprintf(wrong.mismatch.cause, sizeof(wrong.mismatch.cause), "column 1 is not written");
+        check_summary_add(&summary, &right);
+        check_summary_add(&summary, &wrong);
+    }
+    caught_open(&out, 100, false);
+    check_write_text(out.output, &summary);
+    caught_is(&out, "norm: wrong in 2 of 4 cases\n\n"
+                    "  likely      only layout=transposed fails: strides are ignored\n"
+                    "  case        bf16 transposed\n"
+                    "  test        values\n\n"
+                    "  ridge check norm --case 'layout=transposed' --only values\n\n"
+                    "  wrong      values     layout=transposed\n"
+                    "  wrong      values     layout=transposed\n");
+}
+
+/* What Ctrl-C cut short is no success, unless something was wrong before. */
+static void is_not_right_when_interrupted(void **state)
+{
+    static struct check_summary summary;
+    ridge_check_result result = judged(RIDGE_LAYOUT_CONTIGUOUS, RIDGE_OUTCOME_PASS);
+    caught out;
+
+    (void)state;
+    summary = (struct check_summary){.kernel = "norm", .options = "", .is_interrupted = true};
+    check_summary_add(&summary, &result);
+    assert_int_equal(check_summary_exit(&summary), 4);
+    caught_open(&out, 100, false);
+    check_write_text(out.output, &summary);
+    caught_is(&out, "norm: interrupted, right so far: 1 case\n");
+    result.outcome = RIDGE_OUTCOME_FAIL;
+    check_summary_add(&summary, &result);
+    assert_int_equal(check_summary_exit(&summary), 1);
+}
+
 int main(void)
 {
     static cases list;
 
     cases_add(&list, "groups refusals", groups_refusals, NULL);
+    cases_add(&list, "names the layout", names_the_layout, NULL);
+    cases_add(&list, "interrupted", is_not_right_when_interrupted, NULL);
     return cases_run(&list, "check_print");
 }
