@@ -95,6 +95,7 @@ void check_summary_add(struct check_summary *summary, const ridge_check_result *
     size_t i;
 
     summary->case_count++;
+    summary->has_axes = summary->has_axes || result->at.axis_count > 0;
     summary->duration_s += result->duration_s;
     for (i = 0; i < result->test_count; i++) {
         const ridge_test_result *const test = &result->tests[i];
@@ -213,6 +214,8 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
         write_right(summary, text, sizeof(text));
     }
     ridge_output_styled(output, style, text);
+    if (summary->no_axes != NULL && !summary->has_axes && summary->case_count > 0)
+        ridge_output_format(output, "; one shape only: %s", summary->no_axes);
     ridge_output_text(output, summary->is_interrupted ? " (interrupted)\n" : "\n");
 }
 

@@ -30,7 +30,9 @@ struct check_reason {
 
 /* Starts as zero; grows no further than its arrays. */
 struct check_summary {
-    const char *kernel;  /* as named on the command line */
+    const char *kernel; /* as named on the command line */
+    const char
+        *no_axes; /* why generated cases have one shape when they have no axes; NULL: none is */
     const char *options; /* of the kernel, for the command that reproduces: " --call '...'" */
     size_t case_count, passed, suspicious, failed, refused, skipped, unverified;
     size_t tests_passed[RIDGE_TEST_COUNT], tests_failed[RIDGE_TEST_COUNT];
@@ -43,6 +45,7 @@ struct check_summary {
     bool has_first, has_shrunk;
     ridge_check_result first, shrunk; /* the first that failed, else was suspicious */
     double duration_s;
+    bool has_axes; /* some case */
     bool is_interrupted;
     char sanitizer[400]; /* summary of compute-sanitizer; "" when not asked for */
     bool sanitizer_failed;
