@@ -319,6 +319,18 @@ static ridge_status warm_up(bench_run *run, ridge_error *err)
     return status;
 }
 
+static ridge_status ask_agreement(bench_run *run, ridge_error *err)
+{
+    char cause[sizeof(run->invalid_cause)] = "";
+    ridge_status status = RIDGE_OK;
+
+    if (run->sink->agree != NULL && run->arm_count > 1)
+        status = run->sink->agree(run->sink->context, cause, sizeof(cause), err);
+    if (status == RIDGE_OK && cause[0] != '\0')
+        bench_invalidate(run, RIDGE_GUARD_CHECK, "%s", cause);
+    return status;
+}
+
 ridge_status bench_run_start(bench_run *run, ridge_error *err)
 {
     ridge_status status;
@@ -334,6 +346,8 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
         return status;
     bench_progress(run, RIDGE_PHASE_CHECK, 0, 0);
     status = bench_guards_before(run, err);
+    if (status == RIDGE_OK && !run->is_invalid)
+        status = ask_agreement(run, err);
     if (status != RIDGE_OK || run->is_invalid)
         return status;
     bench_progress(run, RIDGE_PHASE_FLOORS, 0, 0);
