@@ -368,7 +368,10 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
     if (status == RIDGE_OK)
         status = bench_placement_renew(run, err);
     if (status == RIDGE_OK)
-        status = touch(run, err);
+        status = bench_arms_agree(run, err);
+    if (status != RIDGE_OK || run->is_invalid)
+        return status;
+    status = touch(run, err);
     for (arm = 0; arm < run->arm_count && status == RIDGE_OK && run->is_gpu; arm++)
         can_capture = bench_path_of(run, arm) && can_capture;
     if (status == RIDGE_OK)
