@@ -73,6 +73,17 @@ def arm_line(letter: str, arm: Dict[str, Any], width: int) -> str:
     return line
 
 
+def difference(found: Dict[str, Any]) -> str:
+    """One line: the worst element, how many, and a cause that two arms can have."""
+    text = f"{found['name']}"
+    if found["worst_index"] >= 0:
+        text += (f" at {_place(found, found['worst_index'])} is {_value(found['worst_out'])}, "
+                 f"expected {_value(found['worst_ref'])}")
+    text += f"; {found['wrong_count']:,} of {found['element_count']:,} elements wrong"
+    is_shape = found["cause"] and found["cause_id"] not in ("scattered", "low_precision")
+    return f"{text}; {found['cause']}" if is_shape else text
+
+
 def mismatch(found: Dict[str, Any]) -> List[str]:
     """Where an output is wrong, and the most likely cause."""
     shape = "x".join(str(extent) for extent in found["shape"])
