@@ -214,7 +214,7 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
         write_right(summary, text, sizeof(text));
     }
     ridge_output_styled(output, style, text);
-    if (summary->no_axes != NULL && !summary->has_axes && summary->case_count > 0)
+    if (summary->no_axes != NULL && !summary->has_axes && tried > 0)
         ridge_output_format(output, "; one shape only: %s", summary->no_axes);
     ridge_output_text(output, summary->is_interrupted ? " (interrupted)\n" : "\n");
 }
@@ -424,7 +424,7 @@ static void write_others(ridge_output *output, const struct check_summary *summa
  * and --json has why. */
 static void write_reasons(ridge_output *output, const struct check_summary *summary)
 {
-    bool is_named[RIDGE_TEST_COUNT] = {false};
+    bool is_named[RIDGE_TEST_COUNT] = {false}, is_named_case;
     char text[RIDGE_CASE_TEXT + 300] = "";
     size_t used = 0, shown = 0, i;
 
@@ -437,9 +437,10 @@ static void write_reasons(ridge_output *output, const struct check_summary *summ
         }
         if (shown++ >= REASONS_SHOWN)
             continue;
+        is_named_case = reason->varies && reason->case_text[0] != '\0';
         snprintf(text, sizeof(text), "%zu case%s: %s%s%s%s", reason->count, plural(reason->count),
-                 reason->text, reason->varies ? " (the first: " : "",
-                 reason->varies ? reason->case_text : "", reason->varies ? ")" : "");
+                 reason->text, is_named_case ? " (the first: " : "",
+                 is_named_case ? reason->case_text : "", is_named_case ? ")" : "");
         cli_labelled(output, LABEL_COLUMNS, "refused", text);
     }
     if (shown > REASONS_SHOWN)
