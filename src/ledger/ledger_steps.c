@@ -222,18 +222,21 @@ static ridge_status refuse_stale(ridge_ledger *ledger, const struct open_step *o
     return status;
 }
 
-/* A prediction made when the result was there is none. */
+/* A prediction made when the result was there is none. Times are compared to the second
+ * ("2026-03-01T09:30:00", 19 bytes), which is what a step has; as texts 00.4Z came before 00Z, and
+ * julianday() rounds. */
 static ridge_status refuse_late(ridge_ledger *ledger, const struct open_step *open,
                                 const char *build_id, ridge_error *err)
 {
     const char *const values[] = {build_id, open->created};
     char count[24];
     bool found;
-    const ridge_status status = ledger_text_of(
-        ledger,
-        "SELECT nullif(count(*), 0) FROM comparison c JOIN arm a ON a.id = c.arm_b "
-        "JOIN session s ON s.id = c.session_id WHERE a.build_id = ?1 AND s.started < ?2",
-        values, 2, count, sizeof(count), &found, err);
+    const ridge_status status =
+        ledger_text_of(ledger,
+                       "SELECT nullif(count(*), 0) FROM comparison c JOIN arm a ON a.id = c.arm_b "
+                       "JOIN session s ON s.id = c.session_id WHERE a.build_id = ?1 AND "
+                       "substr(s.started, 1, 19) < substr(?2, 1, 19)",
+                       values, 2, count, sizeof(count), &found, err);
 
     if (status == RIDGE_OK && found)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
