@@ -521,7 +521,7 @@ static void merge_in_any_order(void **state)
     merge("mine", "base");
     merge("theirs", "base");
     ledger = open_file("mine", RIDGE_LEDGER_WRITE);
-    assert_int_equal(ridge_ledger_step_close(ledger, true, "z", false, 2000, &number, &err),
+    assert_int_equal(ridge_ledger_step_close(ledger, true, "z", true, 2000, &number, &err),
                      RIDGE_OK);
     ridge_ledger_free(ledger);
     ledger = open_file("theirs", RIDGE_LEDGER_WRITE);
