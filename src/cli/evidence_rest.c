@@ -105,12 +105,8 @@ static void arm_text(struct evidence *evidence, const char *side, char *out, siz
 static void case_text(struct evidence *evidence, char *out, size_t size)
 {
     static const char sql[] =
-        "SELECT group_concat(text, ';') FROM (SELECT DISTINCT"
-        " replace(replace(replace(replace(k.axes_json, '{', ''), '}', ''), '\"', ''), ':', '=')"
-        " || coalesce(',dtype=' || k.dtype, '')"
-        " || CASE WHEN coalesce(k.layout, 'contiguous') <> 'contiguous' THEN ',layout=' || k.layout"
-        "  ELSE '' END AS text FROM comparison c JOIN kase k ON k.id = c.kase_id WHERE c.id IN (%s)"
-        " ORDER BY text)";
+        "SELECT group_concat(sweep, ';') FROM (SELECT DISTINCT k.sweep FROM comparison c"
+        " JOIN v_case k ON k.kase_id = c.kase_id WHERE c.id IN (%s) ORDER BY k.sweep)";
     const struct evidence_part part = {"", sql, 0};
     char text[EVIDENCE_SQL_BYTES];
 
