@@ -284,6 +284,18 @@ static bool nan_rows(const check_facts *facts, char *text, size_t size)
     return true;
 }
 
+/* What overflowed, and what was divided by it. */
+static bool overflow(const check_facts *facts, char *text, size_t size)
+{
+    const double nans = share_of(facts, RIDGE_RELATION_NAN);
+
+    if (nans < 0.1 || nans + share_of(facts, RIDGE_RELATION_ZERO) < NEARLY_ALL)
+        return false;
+    snprintf(text, size,
+             "NaN and 0: an overflow before a division, as of exp without the maximum subtracted");
+    return true;
+}
+
 static bool partial_tile(const check_facts *facts, char *text, size_t size)
 {
     const int axis = tail_axis(facts, true);
@@ -632,6 +644,7 @@ static const struct rule {
     {"unwritten", not_written},
     {"row_length", rows_of_length},
     {"nan", nan_rows},
+    {"nan", overflow},
     {"partial_tile", partial_tile},
     {"stale", stale},
     {"zeros", zeros},

@@ -36,6 +36,7 @@ struct check_summary {
     const char *options; /* of the kernel, for the command that reproduces: " --call '...'" */
     size_t case_count, passed, suspicious, failed, refused, skipped, unverified;
     size_t tests_passed[RIDGE_TEST_COUNT], tests_failed[RIDGE_TEST_COUNT];
+    size_t layouts_passed[RIDGE_LAYOUT_COUNT], layouts_failed[RIDGE_LAYOUT_COUNT]; /* cases */
     double worst_scaled_error; /* NAN: nothing was bounded */
     bool has_bound;
     struct check_failure failures[CHECK_FAILURES]; /* suspicious ones behind the failed */
