@@ -385,7 +385,7 @@ void bench_write_json(ridge_output *output, const struct bench_summary *summary,
     ridge_json_bool(json, "is_interrupted", summary->is_interrupted);
     if (summary->row_count > 0) {
         ridge_json_text(json, "gpu", one->device.name);
-        ridge_json_text(json, "cache", one->cache == RIDGE_CACHE_HOT ? "hot" : "cold");
+        ridge_json_text(json, "cache", cache_text(summary));
         ridge_json_text(json, "mode", measure_modes[one->mode]);
         measure_write_device(json, &one->device);
     }
@@ -400,6 +400,7 @@ void bench_write_json(ridge_output *output, const struct bench_summary *summary,
         ridge_json_number(json, "p90_ns", row->arm.p90_ns);
         ridge_json_text(json, "mode", measure_modes[row->mode]);
         ridge_json_text(json, "bound_by", bench_bound_by(row));
+        ridge_json_text(json, "cache", ridge_bench_cache_text(row->cache, row->rotation_l2));
         ridge_json_integer(json, "rotation", row->rotation);
         ridge_json_number(json, "rotation_l2", row->rotation_l2);
         ridge_json_number(json, "footprint_bytes", row->footprint_bytes);
