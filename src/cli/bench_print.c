@@ -269,7 +269,8 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
     table = ridge_table_create(columns + skipped,
                                (summary->saved != NULL ? COLUMNS : COLUMNS - 1) - skipped);
     for (i = 0; i < summary->row_count; i++) {
-        add_row(table, summary, &span, &summary->rows[i]);
+        if (!summary->rows[i].is_invalid || !isnan(bench_time_ns(&summary->rows[i])))
+            add_row(table, summary, &span, &summary->rows[i]);
         reasons |= summary->rows[i].clock_reasons;
     }
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
