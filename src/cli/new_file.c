@@ -28,7 +28,7 @@ static int check_folder(const char *path)
     if (slash == NULL || slash == path)
         return CLI_DONE; /* writing it will say why not */
     folder = strndup(path, (size_t)(slash - path));
-    if (folder != NULL && access(folder, W_OK | X_OK) != 0)
+    if (folder != NULL && access(folder, F_OK) != 0)
         status = write_error(path, "cannot be written", errno);
     free(folder);
     return status;
