@@ -186,8 +186,9 @@ int cmd_compare(int argc, char **argv)
         .measure = MEASURE_DEFAULTS, .budget_s = NAN, .placements = OPTION_UNSET};
     struct compare_summary summary = {0};
     const struct option options[] = {
-        OPT_STRING('s', "sweep", &request.sweep, "NAME=VALUES,...",
-                   "cases: m=1:8192:x2,n=5120,dtype=bf16; claims are confirmed in a second run"),
+        OPT_ONCE('s', "sweep", &request.sweep, "NAME=VALUES,...",
+                 "cases: m=1:8192:x2,n=5120,dtype=bf16; claims are confirmed in a second run"),
+        OPT_ONCE('c', "case", &request.sweep, "NAME=VALUES,...", "the same as --sweep"),
         OPT_STRING(0, "delta", &request.delta, "PCT",
                    "the change that matters: 1% (2% when launch-bound)"),
         OPT_FLAG(0, "null", &request.null_control,
