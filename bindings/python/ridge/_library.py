@@ -107,7 +107,7 @@ def library() -> ctypes.CDLL:
         "RIDGE_ERR_IO",
         f"no {pathlib.Path(tried[-1]).name}: build it (cmake --build build/release "
         "--target ridge_python), or name the file in $RIDGE_LIBRARY; "
-        f" looked for {', '.join(tried[:3])}",
+        f"looked for {', '.join(tried[:3])}",
     )
 
 
