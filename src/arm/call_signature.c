@@ -208,6 +208,12 @@ static ridge_status read_description(reader *in, arm_buffer *buffer)
     return status;
 }
 
+/* For an example in a message only. */
+static bool looks_written(const char *name)
+{
+    return strncmp(name, "out", 3) == 0 || strncmp(name, "dst", 3) == 0 || strcmp(name, "y") == 0;
+}
+
 static ridge_status read_pointer(reader *in, size_t from)
 {
     arm_signature *const signature = &in->call->signature;
@@ -245,8 +251,8 @@ static ridge_status read_pointer(reader *in, size_t from)
         return RIDGE_OK;
     return ridge_fail(in->err, RIDGE_ERR_INVALID_ARGUMENT,
                       "--call, column %zu: nothing says what '%.40s' is, expected "
-                      "ptr:%.40s:in:bf16[m,n], or a family that has it by --family",
-                      at + 1, name, name);
+                      "ptr:%.40s:%s:bf16[m,n], or a family that has it by --family",
+                      at + 1, name, name, looks_written(name) ? "out" : "in");
 }
 
 static ridge_status read_decimal(reader *in, double *out)

@@ -39,6 +39,7 @@ class Compare(unittest.TestCase):
         self.assertTrue(found.arms[0]["flop_per_s"] > 0)
         self.assertFalse(found.is_interrupted)
         self.assertIn("B/A", str(found))
+        self.assertIn("in L2, not cold (rotation 64, ", str(found))
 
     def test_sets_are_shared_and_dropped(self):
         alive, most = set(), []

@@ -105,8 +105,9 @@ def library() -> ctypes.CDLL:
         return _loaded
     raise RidgeError(
         "RIDGE_ERR_IO",
-        f"no {pathlib.Path(tried[-1]).name}: build ridge (cmake --build), or name the file in "
-        f"$RIDGE_LIBRARY; looked for {', '.join(tried[:3])}",
+        f"no {pathlib.Path(tried[-1]).name}: build it (cmake --build build/release "
+        "--target ridge_python), or name the file in $RIDGE_LIBRARY; "
+        f"looked for {', '.join(tried[:3])}",
     )
 
 

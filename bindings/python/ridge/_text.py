@@ -44,8 +44,8 @@ def where(result: Dict[str, Any]) -> str:
     """"cold (rotation 4, 5.3x L2)   NVIDIA H200, 1.98 GHz"."""
     run, device = result["run"], result["device"]
     line = run["cache"]
-    if run["cache"] == "cold" and run["rotation"] > 0 and run["rotation_l2"] is not None:
-        line += f" (rotation {run['rotation']}, {run['rotation_l2']:.1f}x L2)"
+    if run["cache"] != "hot" and run["rotation"] > 0 and run["rotation_l2"] is not None:
+        line += f" (rotation {run['rotation']}, {run['rotation_l2']:.2g}x L2)"
     return f"{line}   {device['name']}"
 
 
