@@ -59,7 +59,7 @@ static const struct gap {
     {"SELECT count(*) = 0 FROM metric WHERE build_id IN (%s)", 1,
      "a profile of the build before: ridge ledger add-profile"},
     {"SELECT count(*) = 0 OR sum(compile_s IS NULL) > 0 FROM build WHERE id IN (%s)", 2,
-     "the time to compile, and the size of the wheel"},
+     "the time to compile, and the size of what is shipped"},
 };
 
 void evidence_not_measured(struct evidence *evidence)

@@ -76,10 +76,12 @@ void evidence_claim(struct evidence *evidence)
     if (evidence_open(evidence, &query, "claim") && cli_query_next(&query)) {
         const double cases = cli_query_number(&query, 3);
 
+        ratio_of(&query, 4, least, sizeof(least));
+        ratio_of(&query, 5, most, sizeof(most));
         ridge_output_format(
-            evidence->output, "**`%s` against `%s` on %s, %.0f case%s: %s to %s of the time; ",
+            evidence->output, "**`%s` against `%s` on %s, %.0f case%s: %s%s%s of the time; ",
             known(&query, 1), known(&query, 0), known(&query, 2), cases, cases == 1 ? "" : "s",
-            ratio_of(&query, 4, least, sizeof(least)), ratio_of(&query, 5, most, sizeof(most)));
+            least, strcmp(least, most) != 0 ? " to " : "", strcmp(least, most) != 0 ? most : "");
         for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
             if (cli_query_number(&query, 6 + i) > 0) {
                 ridge_output_format(evidence->output, "%s%.0f %s", any ? ", " : "",
@@ -243,16 +245,17 @@ static void write_policies(struct evidence *evidence)
 
     if (evidence_open(evidence, &query, "policies"))
         while (cli_query_next(&query))
-            ridge_output_format(evidence->output,
-                                "- Blocks of four slots in the order %s, %s a placement, both arms "
-                                "in the same buffers; "
-                                "%s launches a slot, timed by %s; inputs %s, rotation of %s sets%s; "
-                                "regime %s; a change that "
-                                "matters is %.2g %% (%.8s).\n",
-                                known(&query, 7), known(&query, 1), known(&query, 2),
-                                known(&query, 5), known(&query, 3), known(&query, 4),
-                                rotation_text(&query, rotation, sizeof(rotation)), known(&query, 6),
-                                100 * cli_query_number(&query, 8), cli_query_text(&query, 0));
+            ridge_output_format(
+                evidence->output,
+                "- Blocks of four slots in the order %s, %s a placement, both arms "
+                "in the same buffers; "
+                "%s launches a slot, timed by %s; inputs %s, rotation of %s sets%s; "
+                "regime %s; a change that "
+                "matters is %.2g %% (%.8s).\n",
+                known(&query, 7), known(&query, 1), known(&query, 2), known(&query, 5),
+                known(&query, 3), known(&query, 4),
+                rotation_text(&query, rotation, sizeof(rotation)), known(&query, 6),
+                100 * cli_query_number(&query, 8), cli_query_text(&query, 0));
     evidence_close(evidence, &query);
 }
 
