@@ -26,6 +26,7 @@ static const ridge_ledger_view views[] = {
      " c.invalid_guard, c.invalid_cause, c.placements, c.a_ns, c.b_ns, c.a_p90_ns, c.b_p90_ns,"
      " c.a_roof_frac, c.b_roof_frac, c.a_clock_hz, c.b_clock_hz, c.outputs_checked,"
      " c.sustained_ln_ratio, c.sustained_lo, c.sustained_hi,"
+     " json_extract(c.extra, '$.rotation_l2') AS rotation_l2,"
      " coalesce(p.delta, 0.01) AS delta, g.name AS gpu"
      " FROM comparison c JOIN session s ON s.id = c.session_id"
      " LEFT JOIN arm a ON a.id = c.arm_a LEFT JOIN arm b ON b.id = c.arm_b"
