@@ -5,6 +5,7 @@
 #define RIDGE_CLI_EVIDENCE_H
 
 #include "ledger_query.h"
+#include "ridge/bench.h"
 
 enum { EVIDENCE_SCOPE_BYTES = 1 << 15 };
 
@@ -44,5 +45,13 @@ void evidence_text(const struct evidence *evidence, const struct evidence_part *
 /* The rows of a part: open, cli_query_next() until false, close. */
 bool evidence_open(struct evidence *evidence, struct cli_query *query, const char *key);
 void evidence_close(struct evidence *evidence, struct cli_query *query);
+
+/* Where inputs were before a launch, in the words of ridge_bench_cache_text(), of policy p and of the
+ * least and the most that rotation_l2 is; what was asked for where that is not known. SQL. */
+#define EVIDENCE_DIGITS_OF(number) #number
+#define EVIDENCE_DIGITS(number) EVIDENCE_DIGITS_OF(number)
+#define EVIDENCE_CACHE(least, most)                                                                \
+    "CASE WHEN p.l2 <> 'cold' THEN p.l2 WHEN " most " < 1 THEN 'in L2, not cold' WHEN " least      \
+    " < " EVIDENCE_DIGITS(RIDGE_COLD_L2) " THEN 'partly in L2, not cold' ELSE p.l2 END"
 
 #endif

@@ -11,7 +11,7 @@
 const struct evidence_part evidence_parts[] = {
     {"cases",
      "SELECT c.text AS \"case\", v.gpu, v.a_ns, v.b_ns, exp(v.ln_ratio) AS ratio, exp(v.lo) AS ratio_low,"
-     " exp(v.hi) AS ratio_high, v.verdict, p.l2, v.a_roof_frac, v.b_roof_frac, v.comparison_id,"
+     " exp(v.hi) AS ratio_high, v.verdict, " EVIDENCE_CACHE("v.rotation_l2", "v.rotation_l2") " AS l2, v.a_roof_frac, v.b_roof_frac, v.comparison_id,"
      " v.invalid_cause, exp(v.sustained_ln_ratio) AS sustained_ratio, exp(v.mdc) - 1 AS detectable,"
      " row_number() OVER (ORDER BY v.verdict = 'INVALID' DESC, v.ln_ratio DESC, c.text, v.comparison_id)"
      " AS rank"
@@ -29,9 +29,12 @@ const struct evidence_part evidence_parts[] = {
      " exp(avg(CASE WHEN v.verdict <> 'INVALID' THEN v.ln_ratio END)) AS geomean"
      " FROM v_comparison v WHERE v.comparison_id IN (%s)", 0},
     {"policies",
-     "SELECT DISTINCT p.id AS policy_id, p.m, p.k, p.l2, p.rotation, p.mode, p.regime, p.order_scheme,"
-     " p.delta FROM v_comparison v JOIN policy p ON p.id = v.policy_id WHERE v.comparison_id IN (%s)"
-     " ORDER BY p.id", 0},
+     "SELECT p.id AS policy_id, p.m, p.k,"
+     " " EVIDENCE_CACHE("min(v.rotation_l2)", "max(v.rotation_l2)") " AS l2, p.rotation, p.mode, p.regime,"
+     " p.order_scheme, p.delta, min(v.rotation_l2) AS rotation_l2_least,"
+     " max(v.rotation_l2) AS rotation_l2_most"
+     " FROM v_comparison v JOIN policy p ON p.id = v.policy_id WHERE v.comparison_id IN (%s)"
+     " GROUP BY p.id ORDER BY p.id", 0},
     {"sessions",
      "SELECT DISTINCT s.id AS session_id, s.seed, s.started, s.busy_flag, s.null_centre,"
      " s.null_halfwidth, s.tool_version, g.name AS gpu, e.driver, e.cuda_runtime, e.power_limit_w,"

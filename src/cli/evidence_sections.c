@@ -76,10 +76,12 @@ void evidence_claim(struct evidence *evidence)
     if (evidence_open(evidence, &query, "claim") && cli_query_next(&query)) {
         const double cases = cli_query_number(&query, 3);
 
+        ratio_of(&query, 4, least, sizeof(least));
+        ratio_of(&query, 5, most, sizeof(most));
         ridge_output_format(
-            evidence->output, "**`%s` against `%s` on %s, %.0f case%s: %s to %s of the time; ",
+            evidence->output, "**`%s` against `%s` on %s, %.0f case%s: %s%s%s of the time; ",
             known(&query, 1), known(&query, 0), known(&query, 2), cases, cases == 1 ? "" : "s",
-            ratio_of(&query, 4, least, sizeof(least)), ratio_of(&query, 5, most, sizeof(most)));
+            least, strcmp(least, most) != 0 ? " to " : "", strcmp(least, most) != 0 ? most : "");
         for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
             if (cli_query_number(&query, 6 + i) > 0) {
                 ridge_output_format(evidence->output, "%s%.0f %s", any ? ", " : "",
@@ -222,22 +224,38 @@ void evidence_results(struct evidence *evidence)
 
 /* -- method ------------------------------------------------------------------------------------ */
 
+/* " (1.0 to 2.1x L2)"; "" when the ledger does not know. */
+static const char *rotation_text(struct cli_query *query, char *buffer, size_t size)
+{
+    const double least = cli_query_number(query, 9), most = cli_query_number(query, 10);
+
+    if (isnan(least))
+        buffer[0] = '\0';
+    else if (most - least < 0.05)
+        snprintf(buffer, size, " (%.2gx L2)", least);
+    else
+        snprintf(buffer, size, " (%.2g to %.2gx L2)", least, most);
+    return buffer;
+}
+
 static void write_policies(struct evidence *evidence)
 {
+    char rotation[48];
     struct cli_query query;
 
     if (evidence_open(evidence, &query, "policies"))
         while (cli_query_next(&query))
-            ridge_output_format(evidence->output,
-                                "- Blocks of four slots in the order %s, %s a placement, both arms "
-                                "in the same buffers; "
-                                "%s launches a slot, timed by %s; L2 %s, rotation of %s sets; "
-                                "regime %s; a change that "
-                                "matters is %.2g %% (%.8s).\n",
-                                known(&query, 7), known(&query, 1), known(&query, 2),
-                                known(&query, 5), known(&query, 3), known(&query, 4),
-                                known(&query, 6), 100 * cli_query_number(&query, 8),
-                                cli_query_text(&query, 0));
+            ridge_output_format(
+                evidence->output,
+                "- Blocks of four slots in the order %s, %s a placement, both arms "
+                "in the same buffers; "
+                "%s launches a slot, timed by %s; inputs %s, rotation of %s sets%s; "
+                "regime %s; a change that "
+                "matters is %.2g %% (%.8s).\n",
+                known(&query, 7), known(&query, 1), known(&query, 2), known(&query, 5),
+                known(&query, 3), known(&query, 4),
+                rotation_text(&query, rotation, sizeof(rotation)), known(&query, 6),
+                100 * cli_query_number(&query, 8), cli_query_text(&query, 0));
     evidence_close(evidence, &query);
 }
 

@@ -145,7 +145,7 @@ static ridge_status add_build(struct filing *filing, const void *file, size_t fi
         if (status != RIDGE_OK)
             return status;
     }
-    if (code.hash[0] != '\0') {
+    if (module != NULL && code.hash[0] != '\0') {
         row.code_hash = code.hash;
         row.arch = code.arch;
         row.code_bytes = code.code_bytes;
@@ -228,24 +228,12 @@ static ridge_status add_metrics(struct filing *filing)
 /* The open step takes the build, when it has none. */
 static ridge_status give_to_step(struct filing *filing)
 {
-    static const char sql[] = "SELECT seq, build_id FROM step WHERE state = 'open' "
-                              "ORDER BY created DESC, seq DESC, id LIMIT 1";
-    ridge_ledger_rows *rows;
-    bool has_row = false, has_build = false;
-    ridge_status status = ridge_ledger_query(filing->ledger, sql, NULL, 0, &rows, &filing->err);
+    char build[LEDGER_ID_BYTES];
+    const ridge_status status = cli_open_step(filing->ledger, &filing->step, build, &filing->err);
 
-    if (status == RIDGE_OK)
-        status = ridge_ledger_rows_next(rows, &has_row, &filing->err);
-    if (status == RIDGE_OK && has_row) {
-        const char *const build = ridge_ledger_rows_text(rows, 1);
-
-        filing->step = (int)ridge_ledger_rows_integer(rows, 0);
-        has_build = build != NULL;
-        filing->has_other_build = has_build && strcmp(build, filing->build) != 0;
-    }
-    ridge_ledger_rows_free(rows);
-    if (status == RIDGE_OK && has_row && !has_build)
-        status = ridge_ledger_step_build(filing->ledger, filing->build, &filing->err);
+    filing->has_other_build = build[0] != '\0' && strcmp(build, filing->build) != 0;
+    if (status == RIDGE_OK && filing->step > 0 && build[0] == '\0')
+        return ridge_ledger_step_build(filing->ledger, filing->build, &filing->err);
     return status;
 }
 

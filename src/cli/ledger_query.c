@@ -159,6 +159,47 @@ int cli_find_campaign(ridge_ledger *ledger, const char *path, const char *name, 
     return CLI_NO;
 }
 
+ridge_status cli_open_step(ridge_ledger *ledger, int *number, char *build_id, ridge_error *err)
+{
+    static const char sql[] = "SELECT seq, build_id FROM step WHERE state = 'open' "
+                              "ORDER BY created DESC, seq DESC, id LIMIT 1";
+    ridge_ledger_rows *rows;
+    bool has_row = false;
+    ridge_status status = ridge_ledger_query(ledger, sql, NULL, 0, &rows, err);
+
+    *number = 0;
+    build_id[0] = '\0';
+    if (status != RIDGE_OK)
+        return status;
+    status = ridge_ledger_rows_next(rows, &has_row, err);
+    if (status == RIDGE_OK && has_row) {
+        const char *const build = ridge_ledger_rows_text(rows, 1);
+
+        *number = (int)ridge_ledger_rows_integer(rows, 0);
+        snprintf(build_id, LEDGER_ID_BYTES, "%s", build != NULL ? build : "");
+    }
+    ridge_ledger_rows_free(rows);
+    return status;
+}
+
+int cli_sweep_option(ridge_ledger *ledger, const char *path, bool is_campaign, const char *id,
+                     char *out)
+{
+    static const char sql[] =
+        "SELECT group_concat(sweep, ';') FROM (SELECT DISTINCT k.sweep FROM v_step_case s"
+        " JOIN v_case k ON k.kase_id = s.kase_id"
+        " WHERE CASE WHEN ?1 THEN s.campaign_id ELSE s.step_id END = ?2 ORDER BY k.sweep)";
+    const char *const values[] = {is_campaign ? "1" : "0", id};
+    char sweep[CLI_SWEEP_BYTES];
+    const int status = cli_query_one(ledger, path, sql, values, 2, sweep, sizeof(sweep));
+    const size_t length = strlen(sweep);
+
+    out[0] = '\0';
+    if (length > 0 && length < CLI_SWEEP_BYTES - 16)
+        snprintf(out, CLI_SWEEP_BYTES, "--sweep '%.*s' ", CLI_SWEEP_BYTES - 16, sweep);
+    return status;
+}
+
 char *cli_ratio_text(double ratio, char *buffer, size_t size)
 {
     if (isnan(ratio))

@@ -41,6 +41,15 @@ int cli_query_print(ridge_ledger *ledger, const char *path, const char *sql,
 int cli_find_campaign(ridge_ledger *ledger, const char *path, const char *name, char *id,
                       char *title, size_t title_size);
 
+/* The step that is open: its number, 0 for none, and its build, "" for none. */
+ridge_status cli_open_step(ridge_ledger *ledger, int *number, char *build_id, ridge_error *err);
+
+/* "--sweep 'm=4096,n=5120;m=1,n=5120' " of the cases on which a step, or every step of a campaign, was
+ * compared; "" for none or more than fit. Returns 0 or an exit status. */
+enum { CLI_SWEEP_BYTES = 2048 };
+int cli_sweep_option(ridge_ledger *ledger, const char *path, bool is_campaign, const char *id,
+                     char *out);
+
 /* "0.1293"; "n/a" for NAN. */
 char *cli_ratio_text(double ratio, char *buffer, size_t size);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "ledger_query.h"
 #include "ridge/kernels/registry.h"
 
 enum { OUTPUT_LINES = 40, LARGEST_TIMEOUT_S = 86400 };
@@ -418,6 +419,44 @@ ridge_status measure_run(struct measure *m, const ridge_session_request *request
     return status;
 }
 
+/* " of step 2" for the build of the candidate, which is the last arm, when the open step has it now;
+ * why not, when that is worth saying; else "". */
+static void give_to_step(struct measure *m, char *out, size_t size)
+{
+    const char *const build = m->build_ids[m->names[1] != NULL ? 1 : 0];
+    char own[LEDGER_ID_BYTES];
+    ridge_error err;
+    int number;
+
+    out[0] = '\0';
+    if (build[0] == '\0' || cli_open_step(m->ledger, &number, own, NULL) != RIDGE_OK || number == 0)
+        return;
+    if (own[0] != '\0' ? strcmp(own, build) == 0
+                       : ridge_ledger_step_build(m->ledger, build, &err) == RIDGE_OK)
+        snprintf(out, size, " of step %d", number);
+    else if (own[0] != '\0')
+        snprintf(out, size, ", not of step %d, which has %.8s", number, own);
+    else
+        snprintf(out, size, ", not of step %d: %.120s", number, err.text);
+}
+
+/* To standard error: what a ledger got, which later commands take by these digits. */
+static void say_builds(struct measure *m)
+{
+    char step[200];
+
+    if (m->ledger == NULL || m->is_for_step || m->ledger_status != RIDGE_OK ||
+        (m->build_ids[0][0] == '\0' && m->build_ids[1][0] == '\0'))
+        return;
+    give_to_step(m, step, sizeof(step));
+    if (m->build_ids[0][0] != '\0' && m->build_ids[1][0] != '\0' &&
+        strcmp(m->build_ids[0], m->build_ids[1]) != 0)
+        cli_message(NULL, "filed builds %.8s and %.8s%s", m->build_ids[0], m->build_ids[1], step);
+    else
+        cli_message(NULL, "filed build %.8s%s", m->build_ids[m->build_ids[1][0] != '\0' ? 1 : 0],
+                    step);
+}
+
 int measure_close(struct measure *m, int status)
 {
     size_t i;
@@ -436,6 +475,7 @@ int measure_close(struct measure *m, int status)
 
         status = status == CLI_DONE ? failed : status;
     }
+    say_builds(m);
     filing_release(&m->filing);
     ridge_ledger_free(m->ledger);
     if (m->records != NULL && (fclose(m->records) != 0 || m->records_failed)) {

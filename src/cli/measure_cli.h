@@ -32,6 +32,7 @@ struct measure {
     const char *ledger_name;
     char family_builds[2][40];  /* that a variant of a family has to be; "": any */
     char build_ids[2][40];      /* of the arms, as filed in the ledger; "": none */
+    bool is_for_step;           /* the command itself says what becomes of the build */
     ridge_status ledger_status; /* the first failure of a row, or RIDGE_OK */
     ridge_error ledger_error;
     struct filing filing;
@@ -51,8 +52,8 @@ struct measure {
     OPT_WORDS('d', "device", &(m)->device, "cpu|cuda[:N]", measure_devices,                        \
               "where to run: the first GPU, or the CPU where there is none, is the default"),      \
         OPT_STRING(0, "call", &(m)->call, "SIGNATURE",                                             \
-                   "the kernel is a plain function of a library: \"f(ptr:out, ptr:x, i32:n, "      \
-                   "stream)\""),                                                                   \
+                   "the kernel is a plain function: \"f(ptr:y:out:f32[n], ptr:x:in:f32[n], "       \
+                   "i32:n, stream) with n=4096\"; ptr:x alone with --family"),                     \
         OPT_STRING(0, "family", &(m)->family, "NAME",                                              \
                    "family whose reference and cases hold for a kernel that has none"),            \
         OPT_COUNT(0, "seed", &(m)->seed, "N", "seed of values, order and extents (1)"),            \
@@ -68,7 +69,8 @@ extern const char *const measure_modes[]; /* of --mode, in the order of ridge_mo
 /* Checks what was given, opens ledger and records, unpacks builds, expands the cases of cases (NULL:
  * none; sweeps, separated by ';'). arms[1] may be NULL. Returns 0, or an exit status after a message;
  * measure_close() is due either way and returns status, or the exit status of a failure to file what
- * was measured, after saying so. */
+ * was measured, after saying so. It says which builds were filed, and gives that of the last kernel
+ * to the open step that has none. */
 int measure_open(struct measure *m, const char *const arms[2], const char *cases);
 int measure_close(struct measure *m, int status);
 

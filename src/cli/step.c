@@ -168,10 +168,11 @@ static int find_open(const struct request *request, char *id)
 static void advise_after_keep(const struct request *request, const char *id)
 {
     static const char sql[] =
-        "SELECT v.parent_build_id, v.build_id, f.build_id FROM v_unconfirmed v"
+        "SELECT v.parent_build_id, v.build_id, f.build_id, v.campaign_id FROM v_unconfirmed v"
         " LEFT JOIN v_chain f ON f.campaign_id = v.campaign_id"
         " AND f.parent_step_id IS NULL WHERE v.step_id = ?1";
     const char *const values[] = {id};
+    char sweep[CLI_SWEEP_BYTES];
     struct cli_query query;
 
     cli_query_open(&query, request->opened, request->path, sql, values, 1);
@@ -180,13 +181,17 @@ static void advise_after_keep(const struct request *request, const char *id)
                                                                   cli_query_text(&query, 1);
         const char *const first = cli_query_text(&query, 2);
 
+        cli_sweep_option(request->opened, request->path, false, id, sweep);
         cli_message(NULL,
-                    "confirm it with another seed: ridge compare --seed 2 build:%.8s build:%.8s",
-                    parent, own);
-        if (first[0] != '\0' && strcmp(first, parent) != 0)
+                    "confirm it with another seed: ridge compare --seed 2 %sbuild:%.8s build:%.8s",
+                    sweep, parent, own);
+        if (first[0] != '\0' && strcmp(first, parent) != 0) {
+            cli_sweep_option(request->opened, request->path, true, cli_query_text(&query, 3),
+                             sweep);
             cli_message(NULL,
-                        "the campaign's claim, end to end: ridge compare build:%.8s build:%.8s",
-                        first, own);
+                        "the campaign's claim, end to end: ridge compare %sbuild:%.8s build:%.8s",
+                        sweep, first, own);
+        }
     }
     cli_query_close(&query);
 }
@@ -255,6 +260,7 @@ static int file_kernel(const struct request *request, const char *kernel, char *
     m.device = request->device != NULL ? request->device : "cpu";
     m.call = request->call;
     m.ledger_path = request->path;
+    m.is_for_step = true;
     status = measure_open(&m, arms, NULL);
     if (status == CLI_DONE) {
         measure_request(&m, RIDGE_SESSION_DESCRIBE, &opening);

@@ -222,18 +222,21 @@ static ridge_status refuse_stale(ridge_ledger *ledger, const struct open_step *o
     return status;
 }
 
-/* A prediction made when the result was there is none. */
+/* A prediction made when the result was there is none. Times are compared to the second
+ * ("2026-03-01T09:30:00", 19 bytes), which is what a step has; as texts 00.4Z came before 00Z, and
+ * julianday() rounds. */
 static ridge_status refuse_late(ridge_ledger *ledger, const struct open_step *open,
                                 const char *build_id, ridge_error *err)
 {
     const char *const values[] = {build_id, open->created};
     char count[24];
     bool found;
-    const ridge_status status = ledger_text_of(
-        ledger,
-        "SELECT nullif(count(*), 0) FROM comparison c JOIN arm a ON a.id = c.arm_b "
-        "JOIN session s ON s.id = c.session_id WHERE a.build_id = ?1 AND s.started < ?2",
-        values, 2, count, sizeof(count), &found, err);
+    const ridge_status status =
+        ledger_text_of(ledger,
+                       "SELECT nullif(count(*), 0) FROM comparison c JOIN arm a ON a.id = c.arm_b "
+                       "JOIN session s ON s.id = c.session_id WHERE a.build_id = ?1 AND "
+                       "substr(s.started, 1, 19) < substr(?2, 1, 19)",
+                       values, 2, count, sizeof(count), &found, err);
 
     if (status == RIDGE_OK && found)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
@@ -279,17 +282,34 @@ ridge_status ridge_ledger_step_build(ridge_ledger *ledger, const char *build_id,
 
 /* -- closing ----------------------------------------------------------------------------------- */
 
+static void fail_no_build(const struct open_step *open, ridge_error *err)
+{
+    ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+               "step %d has no build: ridge step build KERNEL, ridge check KERNEL, or ridge ledger "
+               "add-profile REPORT gives it one",
+               open->number);
+}
+
 /* What a step may be kept on. "": nothing, and *err says what is missing. */
 static ridge_status find_basis(ridge_ledger *ledger, const struct open_step *open, char *basis,
                                size_t size, ridge_error *err)
 {
     const char *const values[] = {open->id};
-    char parent[RIDGE_HASH_TEXT], invalid[24];
+    static const char cases[] =
+        "SELECT CASE WHEN count(*) = 0 THEN NULL WHEN length(group_concat(sweep, ';')) < 100"
+        " THEN '--sweep ''' || group_concat(sweep, ';') || ''' ' ELSE '' END"
+        " FROM (SELECT DISTINCT k.sweep FROM v_step_case s JOIN v_case k ON k.kase_id = s.kase_id"
+        " WHERE s.step_id = ?1 ORDER BY k.sweep)";
+    char parent[RIDGE_HASH_TEXT], sweep[120];
     bool found;
     ridge_status status;
 
     if (open->parent[0] == '\0') {
-        snprintf(basis, size, "first");
+        /* All later steps are compared with it: without a build that could never be repaired. */
+        if (open->build[0] == '\0')
+            fail_no_build(open, err);
+        else
+            snprintf(basis, size, "first");
         return RIDGE_OK;
     }
     status = ledger_text_of(ledger, "SELECT measured_by FROM v_step WHERE step_id = ?1", values, 1,
@@ -299,15 +319,11 @@ static ridge_status find_basis(ridge_ledger *ledger, const struct open_step *ope
     status = ledger_text_of(ledger, "SELECT parent_build_id FROM v_step WHERE step_id = ?1", values,
                             1, parent, sizeof(parent), &found, err);
     if (status == RIDGE_OK)
-        status =
-            ledger_text_of(ledger, "SELECT nullif(count(*), 0) FROM v_step_case WHERE step_id = ?1",
-                           values, 1, invalid, sizeof(invalid), &found, err);
+        status = ledger_text_of(ledger, cases, values, 1, sweep, sizeof(sweep), &found, err);
     if (status != RIDGE_OK)
         return status;
     if (open->build[0] == '\0')
-        ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
-                   "step %d has no build: ridge step build BUILD, or ridge ledger add-profile FILE",
-                   open->number);
+        fail_no_build(open, err);
     else if (parent[0] == '\0')
         ridge_fail(
             err, RIDGE_ERR_INVALID_ARGUMENT,
@@ -317,8 +333,8 @@ static ridge_status find_basis(ridge_ledger *ledger, const struct open_step *ope
         ridge_fail(
             err, RIDGE_ERR_INVALID_ARGUMENT,
             "every comparison of step %d is INVALID; see ridge ledger log, then again: ridge "
-            "compare build:%.8s build:%.8s",
-            open->number, parent, open->build);
+            "compare %sbuild:%.8s build:%.8s",
+            open->number, sweep, parent, open->build);
     else
         ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                    "step %d has not been measured: ridge compare build:%.8s build:%.8s",

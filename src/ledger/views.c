@@ -6,13 +6,17 @@
 
 /* clang-format off */
 static const ridge_ledger_view views[] = {
-    {"v_case", "a case in words: rms_norm m=4096,n=5120 bf16",
+    {"v_case", "a case in words: rms_norm m=4096,n=5120 bf16; sweep: as --case and --sweep take it",
      "SELECT id AS kase_id, family, trim(coalesce(family || ' ', '')"
      " || coalesce(replace(replace(replace(replace(axes_json, '{', ''), '}', ''), '\"', ''), ':', '='), '')"
      " || coalesce(' ' || dtype, '')"
      " || CASE WHEN layout IS NULL OR layout = 'contiguous' THEN '' ELSE ' ' || layout END"
      " || CASE WHEN values_kind IS NULL OR values_kind = 'normal' THEN '' ELSE ' ' || values_kind END)"
-     " AS text FROM kase"},
+     " AS text, replace(replace(replace(replace(axes_json, '{', ''), '}', ''), '\"', ''), ':', '=')"
+     " || coalesce(',dtype=' || dtype, '')"
+     " || CASE WHEN coalesce(layout, 'contiguous') = 'contiguous' THEN '' ELSE ',layout=' || layout END"
+     " || CASE WHEN coalesce(values_kind, 'normal') = 'normal' THEN '' ELSE ',values=' || values_kind END"
+     " AS sweep FROM kase"},
     {"v_comparison", "comparisons with builds, case, delta and time in one row",
      "SELECT c.id AS comparison_id, c.session_id, s.started, s.seed, s.env_id, c.kase_id,"
      " a.build_id AS a_build_id, b.build_id AS b_build_id,"
@@ -22,6 +26,7 @@ static const ridge_ledger_view views[] = {
      " c.invalid_guard, c.invalid_cause, c.placements, c.a_ns, c.b_ns, c.a_p90_ns, c.b_p90_ns,"
      " c.a_roof_frac, c.b_roof_frac, c.a_clock_hz, c.b_clock_hz, c.outputs_checked,"
      " c.sustained_ln_ratio, c.sustained_lo, c.sustained_hi,"
+     " json_extract(c.extra, '$.rotation_l2') AS rotation_l2,"
      " coalesce(p.delta, 0.01) AS delta, g.name AS gpu"
      " FROM comparison c JOIN session s ON s.id = c.session_id"
      " LEFT JOIN arm a ON a.id = c.arm_a LEFT JOIN arm b ON b.id = c.arm_b"

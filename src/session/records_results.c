@@ -121,6 +121,8 @@ void session_records_comparison(session_records *records, ridge_comparison *comp
     }
     put_sides(&record, arms);
     ridge_record_integer(&record, "outputs_checked", comparison->outputs_checked);
+    /* No column: the ledger keeps it among what is extra. */
+    ridge_record_number(&record, "rotation_l2", comparison->rotation_l2);
     records_known_text(&record, "confirm_of", confirm_of);
     records_put(records, &record, id);
     snprintf(comparison->record_id, sizeof(comparison->record_id), "%s", id);

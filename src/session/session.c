@@ -359,10 +359,21 @@ static ridge_bench_arm bench_arm(const worker *w, int index)
                              .code_hash = w->hashes[index]};
 }
 
+static ridge_status on_agree(void *context, char *cause, size_t size, ridge_error *err)
+{
+    const worker *const w = context;
+    const ridge_arm_python *const python = w->request->arm_options[0].python;
+
+    if (python == NULL || python->agree == NULL || w->arm_count < 2 ||
+        w->request->bench.null_control)
+        return RIDGE_OK;
+    return python->agree(python->context, cause, size, err);
+}
+
 static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *err)
 {
     const ridge_bench_sink sink = {on_slot,     on_placement,   on_floors, on_roofs,
-                                   on_progress, on_should_stop, w};
+                                   on_progress, on_should_stop, w,         on_agree};
     const ridge_bench_arm arms[2] = {bench_arm(w, 0),
                                      w->arm_count > 1 ? bench_arm(w, 1) : (ridge_bench_arm){0}};
     ridge_bench_options options = w->request->bench;

@@ -521,7 +521,7 @@ static void merge_in_any_order(void **state)
     merge("mine", "base");
     merge("theirs", "base");
     ledger = open_file("mine", RIDGE_LEDGER_WRITE);
-    assert_int_equal(ridge_ledger_step_close(ledger, true, "z", false, 2000, &number, &err),
+    assert_int_equal(ridge_ledger_step_close(ledger, true, "z", true, 2000, &number, &err),
                      RIDGE_OK);
     ridge_ledger_free(ledger);
     ledger = open_file("theirs", RIDGE_LEDGER_WRITE);
@@ -714,6 +714,45 @@ static void predicted_too_late(void **state)
     start(ledger, "without a prediction", NAN, 1772900001);
     assert_int_equal(ridge_ledger_step_build(ledger, ids.build[1], &err), RIDGE_OK);
     ridge_ledger_free(ledger);
+    (void)state;
+}
+
+/* Steps begin at whole seconds, sessions do not: what follows within the second is no prediction that
+ * came too late. */
+static void predicted_within_the_second(void **state)
+{
+    static const struct {
+        const char *started;
+        ridge_status status;
+    } rows[] = {{"2026-03-07T16:13:19.999999Z", RIDGE_ERR_INVALID_ARGUMENT},
+                {"2026-03-07T16:13:20Z", RIDGE_OK},
+                {"2026-03-07T16:13:20.000001Z", RIDGE_OK},
+                {"2026-03-07T16:13:20.436877Z", RIDGE_OK}};
+    size_t i;
+
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const ledger_comparison comparison = {.a = 0,
+                                              .b = 1,
+                                              .started = rows[i].started,
+                                              .seed = 1,
+                                              .ratio = {0.5, 0.5, 0.5},
+                                              .half_width = 0.002,
+                                              .verdict = {"IMPROVED", "IMPROVED", "IMPROVED"}};
+        ridge_ledger *const ledger = open_memory();
+        ridge_error err = {RIDGE_OK, ""};
+        ridge_text text;
+        ledger_ids ids;
+
+        ridge_text_init(&text);
+        ledger_support_common(&text, &ids);
+        ledger_support_comparison(&text, &ids, &comparison);
+        start(ledger, "predicted", 0.5, 1772900000);
+        assert_int_equal(import(ledger, text.data, &err), RIDGE_OK);
+        if (ridge_ledger_step_build(ledger, ids.build[1], &err) != rows[i].status)
+            fail_msg("%s: %s", rows[i].started, err.text);
+        ridge_text_release(&text);
+        ridge_ledger_free(ledger);
+    }
     (void)state;
 }
 
@@ -940,6 +979,8 @@ int main(int argc, char **argv)
     cases_add(&list, "a binary that is elsewhere", binary_elsewhere, NULL);
     cases_add(&list, "steps", steps, NULL);
     cases_add(&list, "a prediction that came too late", predicted_too_late, NULL);
+    cases_add(&list, "a comparison within the second of its prediction",
+              predicted_within_the_second, NULL);
     CASES_ADD_ROWS(&list, views_answer, view_cases);
     CASES_ADD_ROWS(&list, query_refuses, bad_queries);
     cases_add(&list, "recorded rows", recorded_rows, NULL);

@@ -1,0 +1,1 @@
+sh ../golden/with_ledger ledger/campaign.jsonl 'step start -c again base' 'step build $(ridge ledger query --csv "SELECT a_build_id FROM v_comparison ORDER BY started, comparison_id LIMIT 1" | tail -1)' 'step keep' 'step start -c again next' 'step build $(ridge ledger query --csv "SELECT b_build_id FROM v_comparison ORDER BY started, comparison_id LIMIT 1" | tail -1)' 'step keep'
