@@ -204,8 +204,7 @@ static void refuses_axes(void **state)
 
         assert_int_equal(ridge_kernel_describe(kernel, &at, buffers, &count, NULL),
                          RIDGE_ERR_UNSUPPORTED);
-        assert_int_equal(ridge_kernel_work_of(kernel, &at, &work, NULL),
-                         RIDGE_ERR_UNSUPPORTED);
+        assert_int_equal(ridge_kernel_work_of(kernel, &at, &work, NULL), RIDGE_ERR_UNSUPPORTED);
     }
 }
 
