@@ -7,6 +7,7 @@
  *     relations.c what their values are
  *     terms.c     whether a term of a sum is missing, or twice
  *     tiles.c     whether they are whole tiles
+ *     lengths.c   whether a table of lengths tells which rows fail
  *     cause.c     the table of rules that turns both into one line
  */
 #ifndef RIDGE_CHECK_INTERNAL_H
@@ -106,6 +107,8 @@ typedef struct check_tiles {
     int64_t failing, count;
 } check_tiles;
 bool check_whole_tiles(const check_facts *facts, check_tiles *out);
+/* A rule: rows of some lengths fail and no others (lengths.c). */
+bool check_rows_of_length(const check_facts *facts, char *text, size_t size);
 void check_cause(check_facts *facts);
 /* "2", "1/3", "log2(e)", "1/sqrt(128)"; "" when the ratio has no name. extents: candidates for N
  * and d, 0 ends them. */

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "check/check_internal.h"
 
-enum { LENGTH_MOST = 1 << 16, SAMPLES_MOST = 256, WORK_MOST = 1 << 21 };
+enum { LENGTH_MOST = 1 << 16, SAMPLES_MOST = 256, WORK_MOST = 1 << 19 };
 
 /* Of output i a row begins at (i / over) * by + (i % of) * times. */
 typedef struct row_of {
