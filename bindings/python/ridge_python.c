@@ -603,9 +603,18 @@ static void serve_close(void *context, int arm)
     (void)self->call(RIDGE_PYTHON_CLOSE, arm, 0, 0, values, text, sizeof(text));
 }
 
+static ridge_status serve_agree(void *context, char *cause, size_t size, ridge_error *err)
+{
+    ridge_python *const self = context;
+    uint64_t values[4] = {0, 0, 0, 0};
+    const int answer = self->call(RIDGE_PYTHON_AGREE, 0, 0, 0, values, cause, size);
+
+    return answer == 0 ? RIDGE_OK : ridge_fail(err, (ridge_status)answer, "%.400s", cause);
+}
+
 int ridge_python_serve(ridge_python *self, const char *folder, ridge_python_call call)
 {
-    const ridge_arm_python python = {serve_open, serve_close, self};
+    const ridge_arm_python python = {serve_open, serve_close, self, serve_agree};
 
     self->call = call;
     self->is_serving = true;

@@ -32,7 +32,8 @@ enum {
     RIDGE_PYTHON_OPEN, /* arm is text: "module:function" */
     RIDGE_PYTHON_CASE, /* arm gets another case, text: "m=3,dtype=bf16".
                           values[0 ... 3] = bits of the doubles flop, read, written, footprint */
-    RIDGE_PYTHON_CLOSE
+    RIDGE_PYTHON_CLOSE,
+    RIDGE_PYTHON_AGREE /* text becomes why the arms do not compute the same; "" */
 };
 
 /* Returns 0, or a ridge_status with its message in text (size bytes). */

@@ -19,8 +19,8 @@ def library() -> pathlib.Path:
     found = [pathlib.Path(named)] if named else list(HERE.parents[1].glob(f"build/*/lib/{name}"))
     found = [path for path in found if path.is_file()]
     if not found:
-        sys.exit(f"no {name}: build ridge first (cmake --workflow --preset release), or name the "
-                 "file in $RIDGE_LIBRARY")
+        sys.exit(f"no {name}: build it first (cmake --build build/release --target "
+                 "ridge_python), or name the file in $RIDGE_LIBRARY")
     return max(found, key=lambda path: path.stat().st_mtime)
 
 

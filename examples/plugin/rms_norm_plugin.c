@@ -3,8 +3,9 @@
  * A plug-in: a shared library whose kernels ridge checks and measures as it does its own.
  *
  *     cc -O3 -shared -fPIC -I include -o rms_norm_plugin.so examples/plugin/rms_norm_plugin.c -lm
+ *     ridge check ./rms_norm_plugin.so:rms_norm --device cpu
  *     ridge check ./rms_norm_plugin.so:rms_norm --device cpu --case m=64,n=769
- *     ridge bench ./rms_norm_plugin.so:rms_norm --device cpu --case m=4096,n=5120
+ *     ridge bench ./rms_norm_plugin.so:rms_norm --device cpu --sweep m=1024,n=5120
  *
  * It includes ridge/family.h and links nothing of ridge. To write one:
  *
@@ -17,6 +18,8 @@
  *  3. reference() is the right answer in double, as plainly as it can be written, and for each output
  *     the sum of the magnitudes that were added: from that comes the bound of the rounding error.
  *  4. work() is what has to be moved and computed at least.
+ *  5. default_case names the axes, dtypes the types, and tile the extent around which edges lie: from
+ *     those ridge draws the cases that it checks.
  *
  * A case that the kernel does not take is refused with RIDGE_ERR_UNSUPPORTED.
  *
@@ -73,7 +76,7 @@ static ridge_status work(const ridge_kernel *self, const ridge_case *at, ridge_k
     out->flop_count = 4 * m * n;
     out->read_bytes = 4 * (m * n + n);
     out->written_bytes = 4 * m * n;
-    out->accumulate_length = (int64_t)n;
+    out->accumulate_length = (int64_t)n + 4; /* and the mean, eps, root and two products behind */
     return RIDGE_OK;
 }
 
@@ -128,6 +131,16 @@ static ridge_status reference(const ridge_kernel *self, const ridge_case *at,
     return RIDGE_OK;
 }
 
+static const ridge_dtype dtypes[] = {RIDGE_DTYPE_F32};
+
+static const ridge_case default_case = {
+    .struct_size = sizeof(ridge_case),
+    .axes = {{"m", 64}, {"n", 1024}},
+    .axis_count = 2,
+    .dtype = RIDGE_DTYPE_F32,
+    .seed = 1,
+};
+
 static const ridge_kernel rms_norm = {
     .struct_size = sizeof(ridge_kernel),
     .name = "rms_norm",
@@ -136,6 +149,9 @@ static const ridge_kernel rms_norm = {
     .launch = launch,
     .reference = reference,
     .row_axis = "m",
+    .default_case = &default_case,
+    .dtypes = dtypes,
+    .dtype_count = sizeof(dtypes) / sizeof(dtypes[0]),
 };
 
 const ridge_kernel *ridge_plugin(int abi, size_t index)

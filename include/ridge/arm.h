@@ -52,6 +52,9 @@ typedef struct ridge_arm_python {
                          ridge_case *base, const ridge_kernel **kernel, ridge_error *err);
     void (*close)(void *context, int arm);
     void *context;
+    /* Runs arms 0 and 1 on the same inputs; cause: why they must not be timed against each other, ""
+     * when they compute the same. NULL: not known. */
+    ridge_status (*agree)(void *context, char *cause, size_t size, ridge_error *err);
 } ridge_arm_python;
 
 typedef struct ridge_arm_options {

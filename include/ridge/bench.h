@@ -161,6 +161,9 @@ typedef struct ridge_bench_sink {
     void (*progress)(void *context, ridge_phase phase, int done, int total, double remaining_s);
     bool (*should_stop)(void *context);
     void *context;
+    /* For arms whose buffers are not the loop's: called once, before anything is timed, when both
+     * know their case. cause: why the comparison is INVALID; "". */
+    ridge_status (*agree)(void *context, char *cause, size_t size, ridge_error *err);
 } ridge_bench_sink;
 
 typedef struct ridge_bench_options {

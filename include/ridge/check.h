@@ -84,6 +84,8 @@ typedef enum ridge_relation_kind {
     RIDGE_RELATION_SIGN,
     RIDGE_RELATION_NAN,
     RIDGE_RELATION_LARGER, /* one-sided: value is the share with |out| > |ref| */
+    RIDGE_RELATION_TERM, /* ref - out is a term of the sum, or a run of them: value is the index */
+    RIDGE_RELATION_TERM_ADDED,
 } ridge_relation_kind;
 
 typedef struct ridge_relation {

@@ -206,6 +206,15 @@ struct ridge_kernel {
      * so that a large case is verified on some of its rows. NULL: none. */
     const char *row_axis;
     void *context; /* the maker's */
+
+    /* What the kernel takes, from which the matrix of cases is drawn: every axis with a sensible
+     * value, the types, the extent around which edges lie. Read of plug-ins whose struct_size has
+     * them; families and manifests say it elsewhere. NULL, 0: not said, and what is checked without a
+     * case is one shape. */
+    const ridge_case *default_case;
+    const ridge_dtype *dtypes;
+    size_t dtype_count;
+    int64_t tile;
 };
 
 /* What a plug-in exports: kernel number index, or NULL behind the last or when abi is not its. */

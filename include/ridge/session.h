@@ -120,7 +120,7 @@ typedef struct ridge_saved_case {
 } ridge_saved_case;
 
 typedef struct ridge_saved {
-    char kernel[128], gpu[96], cache[8], mode[8];
+    char kernel[128], gpu[96], cache[40], mode[8];
     ridge_saved_case *cases;
     size_t case_count;
 } ridge_saved;

@@ -98,7 +98,7 @@ static ridge_status add_axes(reader *in, const arm_expression *expression)
     const char *at = expression->text;
     ridge_status status = RIDGE_OK;
 
-    while (*at != '\0' && status == RIDGE_OK) {
+    while (at != NULL && *at != '\0' && status == RIDGE_OK) {
         const size_t length = arm_name_length(at);
         bool is_axis = length > 0 && memchr(at, '.', length) == NULL;
 
@@ -208,15 +208,21 @@ static ridge_status read_description(reader *in, arm_buffer *buffer)
     return status;
 }
 
+/* For an example in a message only. */
+static bool looks_written(const char *name)
+{
+    return strncmp(name, "out", 3) == 0 || strncmp(name, "dst", 3) == 0 || strcmp(name, "y") == 0;
+}
+
 static ridge_status read_pointer(reader *in, size_t from)
 {
     arm_signature *const signature = &in->call->signature;
     const char *const path = column_text(in, from);
-    const char *name = NULL;
+    const char *name = "";
     arm_parameter *parameter;
     arm_buffer *buffer;
     arm_piece *piece;
-    size_t at;
+    size_t at = 0;
     ridge_status status = read_name(in, "the name of a buffer, or null", &name, &at);
 
     if (status != RIDGE_OK)
@@ -245,8 +251,8 @@ static ridge_status read_pointer(reader *in, size_t from)
         return RIDGE_OK;
     return ridge_fail(in->err, RIDGE_ERR_INVALID_ARGUMENT,
                       "--call, column %zu: nothing says what '%.40s' is, expected "
-                      "ptr:%.40s:in:bf16[m,n], or a family that has it by --family",
-                      at + 1, name, name);
+                      "ptr:%.40s:%s:bf16[m,n], or a family that has it by --family",
+                      at + 1, name, name, looks_written(name) ? "out" : "in");
 }
 
 static ridge_status read_decimal(reader *in, double *out)
@@ -312,9 +318,9 @@ static ridge_status read_stream(reader *in, size_t from)
 static ridge_status read_parameter(reader *in)
 {
     static const char expected[] = "stream, ptr:NAME, or a scalar such as i32:NAME";
-    const char *word = NULL;
-    ridge_dtype dtype;
-    size_t at;
+    const char *word = "";
+    ridge_dtype dtype = RIDGE_DTYPE_F32;
+    size_t at = 0;
     ridge_status status = read_name(in, expected, &word, &at);
 
     if (status != RIDGE_OK)

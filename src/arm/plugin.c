@@ -236,6 +236,86 @@ static ridge_status find_kernel(ridge_arm *arm, ridge_plugin_function entry, rid
     return RIDGE_OK;
 }
 
+/* -- what it takes ----------------------------------------------------------------------------- */
+
+static ridge_status check_default_case(const ridge_kernel *kernel, ridge_error *err)
+{
+    const ridge_case *const at = kernel->default_case;
+    ridge_case again;
+
+    if (at->struct_size < sizeof(*at))
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "default_case of kernel %.80s has struct_size %zu, expected "
+                          "sizeof(ridge_case), %zu",
+                          kernel->name, at->struct_size, sizeof(*at));
+    if (at->axis_count > RIDGE_CASE_AXES)
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "default_case of kernel %.80s has %zu axes, expected at most %d",
+                          kernel->name, at->axis_count, (int)RIDGE_CASE_AXES);
+    ridge_case_init(&again);
+    for (size_t i = 0; i < at->axis_count; i++) {
+        const ridge_axis *const axis = &at->axes[i];
+        ridge_error why;
+        char name[sizeof(axis->name) + 1];
+
+        snprintf(name, sizeof(name), "%.*s", (int)sizeof(axis->name), axis->name);
+        if (ridge_case_set(&again, name, axis->value, &why) != RIDGE_OK)
+            return ridge_fail(err, RIDGE_ERR_FORMAT, "axis %zu of kernel %.80s: %s", i,
+                              kernel->name, why.text);
+        if (again.axis_count != i + 1)
+            return ridge_fail(err, RIDGE_ERR_FORMAT, "kernel %.80s has axis %s twice", kernel->name,
+                              name);
+    }
+    if ((unsigned)at->dtype >= RIDGE_DTYPE_COUNT || (unsigned)at->layout >= RIDGE_LAYOUT_COUNT ||
+        (unsigned)at->values >= RIDGE_VALUES_COUNT)
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "default_case of kernel %.80s: its dtype, layout or values are none of "
+                          "ridge/family.h",
+                          kernel->name);
+    return RIDGE_OK;
+}
+
+/* What a kernel says of its cases; an older one ends before it can. */
+static ridge_status take_cases(ridge_arm *arm, ridge_error *err)
+{
+    const ridge_kernel *const kernel = arm->kernel;
+    ridge_status status;
+
+    if (kernel->struct_size < offsetof(ridge_kernel, tile) + sizeof(kernel->tile))
+        return RIDGE_OK;
+    if (kernel->dtype_count > RIDGE_DTYPE_COUNT ||
+        (kernel->dtypes == NULL && kernel->dtype_count > 0))
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "kernel %.80s has %zu dtypes, %s", kernel->name,
+                          kernel->dtype_count,
+                          kernel->dtypes == NULL ? "which point nowhere" : "more than there are");
+    for (size_t i = 0; i < kernel->dtype_count; i++)
+        if ((unsigned)kernel->dtypes[i] >= RIDGE_DTYPE_COUNT)
+            return ridge_fail(err, RIDGE_ERR_FORMAT, "dtype %zu of kernel %.80s is %d, none of%s",
+                              i, kernel->name, (int)kernel->dtypes[i], RIDGE_DTYPE_NAMES);
+    if (kernel->tile < 0 || kernel->tile > INT32_MAX)
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "tile of kernel %.80s is %lld, expected 0 (none) to %d", kernel->name,
+                          (long long)kernel->tile, INT32_MAX);
+    if (kernel->default_case != NULL) {
+        status = check_default_case(kernel, err);
+        if (status != RIDGE_OK)
+            return status;
+        arm->base = *kernel->default_case;
+        arm->dtype = arm->base.dtype;
+        arm->dtypes = &arm->dtype;
+        arm->dtype_count = 1;
+    }
+    if (kernel->dtype_count > 0) {
+        if (kernel->default_case == NULL)
+            arm->base.dtype = kernel->dtypes[0];
+        arm->dtypes = kernel->dtypes;
+        arm->dtype_count = kernel->dtype_count;
+    }
+    if (kernel->tile > 0)
+        arm->tile = kernel->tile;
+    return RIDGE_OK;
+}
+
 ridge_status arm_open_plugin(ridge_arm *arm, const ridge_arm_options *options, ridge_error *err)
 {
     const ridge_family *family = NULL;
@@ -250,10 +330,13 @@ ridge_status arm_open_plugin(ridge_arm *arm, const ridge_arm_options *options, r
         status = arm_family_of(options, NULL, &family, err);
     if (status != RIDGE_OK)
         return status;
-    if (family == NULL)
-        return RIDGE_OK;
-    arm->base = family->default_case;
-    arm->dtypes = family->dtypes;
-    arm->dtype_count = family->dtype_count;
+    if (family != NULL) { /* the kernel's own word goes before its family's */
+        arm->base = family->default_case;
+        arm->dtypes = family->dtypes;
+        arm->dtype_count = family->dtype_count;
+    }
+    status = take_cases(arm, err);
+    if (status != RIDGE_OK || family == NULL)
+        return status;
     return arm_borrow_family(arm, family, err);
 }

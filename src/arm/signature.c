@@ -455,6 +455,13 @@ static ridge_status pack_piece(const arm_piece *piece, const arm_values *values,
     return RIDGE_OK;
 }
 
+static size_t in_slots(size_t size_bytes)
+{
+    const size_t slot = ARM_SLOT_BYTES;
+
+    return (size_bytes + slot - 1) / slot * slot;
+}
+
 ridge_status arm_signature_pack(const arm_signature *signature, const arm_values *values,
                                 ridge_device *device, void *const *data, arm_packed *out,
                                 ridge_error *err)
@@ -465,8 +472,7 @@ ridge_status arm_signature_pack(const arm_signature *signature, const arm_values
 
     memset(out, 0, sizeof(*out));
     for (size_t i = 0; i < signature->parameter_count; i++)
-        total += (signature->parameters[i].size_bytes + ARM_SLOT_BYTES - 1) / ARM_SLOT_BYTES *
-                 ARM_SLOT_BYTES;
+        total += in_slots(signature->parameters[i].size_bytes);
     out->block = ridge_calloc(total, 1);
     if (out->block == NULL)
         return arm_out_of_memory(err);
@@ -481,7 +487,7 @@ ridge_status arm_signature_pack(const arm_signature *signature, const arm_values
 
             status = pack_piece(piece, values, device, data, at + piece->offset_bytes, err);
         }
-        at += (parameter->size_bytes + ARM_SLOT_BYTES - 1) / ARM_SLOT_BYTES * ARM_SLOT_BYTES;
+        at += in_slots(parameter->size_bytes);
     }
     if (status != RIDGE_OK)
         arm_packed_release(out);

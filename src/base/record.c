@@ -97,7 +97,7 @@ ridge_status ridge_record_line_of(const ridge_node *object, ridge_text *out, rid
 ridge_status ridge_record_id_of(const ridge_node *object, char id[RIDGE_HASH_TEXT],
                                 ridge_error *err)
 {
-    json_t *const copy = json_copy((json_t *)(uintptr_t)object);
+    json_t *const copy = json_deep_copy(object);
     ridge_status status;
     ridge_text text;
 

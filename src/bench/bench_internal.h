@@ -260,6 +260,9 @@ ridge_status bench_sample_after(bench_run *run, const bench_sample *sample, ridg
 ridge_status bench_sample_scrambled(bench_run *run, int arm, int after, ridge_error *err);
 /* Hash of the first MiB of each output that a launch on a set left. */
 ridge_status bench_outputs_hash(bench_run *run, int arm, int set, uint64_t *out, ridge_error *err);
+/* Both arms once on the same inputs, unless each was held against a reference: INVALID when outputs
+ * differ in one element by more than rounding. */
+ridge_status bench_arms_agree(bench_run *run, ridge_error *err);
 /* All kept samples against the right answer. */
 ridge_status bench_samples_check(bench_run *run, ridge_error *err);
 

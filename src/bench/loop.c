@@ -319,6 +319,18 @@ static ridge_status warm_up(bench_run *run, ridge_error *err)
     return status;
 }
 
+static ridge_status ask_agreement(bench_run *run, ridge_error *err)
+{
+    char cause[sizeof(run->invalid_cause)] = "";
+    ridge_status status = RIDGE_OK;
+
+    if (run->sink->agree != NULL && run->arm_count > 1)
+        status = run->sink->agree(run->sink->context, cause, sizeof(cause), err);
+    if (status == RIDGE_OK && cause[0] != '\0')
+        bench_invalidate(run, RIDGE_GUARD_CHECK, "%s", cause);
+    return status;
+}
+
 ridge_status bench_run_start(bench_run *run, ridge_error *err)
 {
     ridge_status status;
@@ -334,6 +346,8 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
         return status;
     bench_progress(run, RIDGE_PHASE_CHECK, 0, 0);
     status = bench_guards_before(run, err);
+    if (status == RIDGE_OK && !run->is_invalid)
+        status = ask_agreement(run, err);
     if (status != RIDGE_OK || run->is_invalid)
         return status;
     bench_progress(run, RIDGE_PHASE_FLOORS, 0, 0);
@@ -354,7 +368,10 @@ ridge_status bench_run_start(bench_run *run, ridge_error *err)
     if (status == RIDGE_OK)
         status = bench_placement_renew(run, err);
     if (status == RIDGE_OK)
-        status = touch(run, err);
+        status = bench_arms_agree(run, err);
+    if (status != RIDGE_OK || run->is_invalid)
+        return status;
+    status = touch(run, err);
     for (arm = 0; arm < run->arm_count && status == RIDGE_OK && run->is_gpu; arm++)
         can_capture = bench_path_of(run, arm) && can_capture;
     if (status == RIDGE_OK)

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "bench_internal.h"
 
-enum { COMPARED_MOST = 1 << 18, HASHED_BYTES = 1 << 20 };
+enum { COMPARED_MOST = 1 << 18, AGREEING_MOST = 1 << 26, HASHED_BYTES = 1 << 20 };
 
 /* Share of the run's time that sampling may take. */
 static const double SAMPLING_FRAC = 0.05;
@@ -436,5 +436,160 @@ ridge_status bench_samples_check(bench_run *run, ridge_error *err)
         for (place = 0; place < run->shelf.places && status == RIDGE_OK; place++)
             if (run->shelf.is_taken[arm][place])
                 status = check_sample(run, &run->shelf.samples[arm][place], err);
+    return status;
+}
+
+/* -- two arms before anything is timed --------------------------------------------------------- */
+
+/* Outputs of one launch of an arm on set 0, as they lie in memory. */
+typedef struct fresh_outputs {
+    void *images[BENCH_SLABS];
+    uint64_t hash;
+} fresh_outputs;
+
+static void fresh_release(fresh_outputs *outputs)
+{
+    int i;
+
+    for (i = 0; i < BENCH_SLABS; i++)
+        ridge_free(outputs->images[i]);
+    *outputs = (fresh_outputs){.hash = 0};
+}
+
+/* wants_images false: the hash alone, which does not leave the device. */
+static ridge_status fresh_launch(bench_run *run, int arm, uint64_t seed, bool wants_images,
+                                 fresh_outputs *out, ridge_error *err)
+{
+    ridge_status status = bench_set_fill(run, 0, seed, err);
+    int i;
+
+    *out = (fresh_outputs){.hash = 0};
+    if (status == RIDGE_OK)
+        status = bench_set_poison(run, arm, 0, err);
+    if (status == RIDGE_OK)
+        status = bench_launch(run, arm, 0, err);
+    if (status == RIDGE_OK)
+        status = bench_wait(run, arm, err);
+    for (i = next_output(run, arm, 0); i < run->buffers.slab_count && status == RIDGE_OK;
+         i = next_output(run, arm, i + 1)) {
+        const bench_slab *const slab = &run->buffers.slabs[i];
+        const void *const data = bench_slab_memory(run, 0, i);
+        uint64_t hash = 0;
+
+        status = wants_images ? download(run, slab, data, &out->images[i], err)
+                              : ridge_device_hash(run->device, run->stream, data, slab->span_bytes,
+                                                  &hash, err);
+        out->hash = (out->hash ^ hash) * 0x9e3779b97f4a7c15u;
+    }
+    if (status != RIDGE_OK)
+        fresh_release(out);
+    return status;
+}
+
+/* By how much two right answers may differ, as a part of |value| and of the root mean square: 64
+ * unit roundoffs, 8 of types narrower than f32 (rounded a few times, sums kept in f32), and what sums
+ * over the longest axis in another order differ by, which grows as the root of its length. As in
+ * bindings/python/ridge/_measure.py. Integers are equal. */
+static double agreement_tolerance(const bench_run *run, ridge_dtype dtype)
+{
+    const double unit = ridge_dtype_unit_roundoff(dtype);
+    const double own = (unit <= 0x1p-24 ? 64 : 8) * unit;
+    int64_t longest = 1;
+    int i, axis;
+
+    if (!ridge_dtype_is_float(dtype))
+        return 0;
+    for (i = 0; i < run->buffers.slab_count; i++)
+        for (axis = 0; axis < run->buffers.slabs[i].desc.ndim; axis++)
+            if (run->buffers.slabs[i].desc.shape[axis] > longest)
+                longest = run->buffers.slabs[i].desc.shape[axis];
+    return fmin(own + 8 * sqrt((double)longest) * fmin(unit, 0x1p-24), 0.25);
+}
+
+/* Every element counts: *wrong of *of are off, *first is the first of them. */
+static void count_wrong(const operand *found, const operand *expected, double tolerance,
+                        difference *out, int64_t *wrong, int64_t *of)
+{
+    const int64_t count = ridge_buffer_elements(expected->desc);
+    const int64_t step = (count + AGREEING_MOST - 1) / AGREEING_MOST;
+    double squares = 0, rms;
+    int64_t i;
+
+    *out = (difference){.index = -1};
+    *wrong = *of = 0;
+    for (i = 0; i < count; i += step) {
+        const double value = value_at(expected, i);
+
+        squares += isfinite(value) ? value * value : 0;
+        ++*of;
+    }
+    rms = *of > 0 ? sqrt(squares / (double)*of) : 0;
+    for (i = 0; i < count; i += step) {
+        const double want = value_at(expected, i), have = value_at(found, i);
+
+        if (have == want || (isnan(have) && isnan(want)) ||
+            (isfinite(have) && fabs(have - want) <= tolerance * (fabs(want) + rms)))
+            continue;
+        if (out->index < 0)
+            *out = (difference){.index = i, .found = have, .expected = want};
+        ++*wrong;
+    }
+    out->is_wrong = *wrong > 0;
+}
+
+static void compare_fresh(bench_run *run, const fresh_outputs outputs[BENCH_ARMS])
+{
+    const char *const who = run->arms[0].kernel->reference != NULL ? "A's are right"
+                            : run->arms[1].kernel->reference != NULL
+                                ? "B's are right"
+                                : "no reference to tell who is right";
+    int a = next_output(run, 0, 0), b = next_output(run, 1, 0);
+
+    while (a < run->buffers.slab_count && b < run->buffers.slab_count && !run->is_invalid) {
+        const bench_slab *const right = &run->buffers.slabs[a], *const mine =
+                                                                    &run->buffers.slabs[b];
+        const operand want = {.desc = &right->desc, .image = outputs[0].images[a]};
+        const operand have = {.desc = &mine->desc, .image = outputs[1].images[b]};
+        difference found;
+        int64_t wrong, of;
+
+        if (is_comparable(right, mine)) {
+            count_wrong(&have, &want, agreement_tolerance(run, right->desc.dtype), &found, &wrong,
+                        &of);
+            if (found.is_wrong)
+                bench_invalidate(run, RIDGE_GUARD_CHECK,
+                                 "B's %s differs from A's at element %lld: %.6g, A has %.6g; %lld "
+                                 "of %lld elements differ; %s",
+                                 mine->desc.name, (long long)found.index, found.found,
+                                 found.expected, (long long)wrong, (long long)of, who);
+        }
+        a = next_output(run, 0, a + 1);
+        b = next_output(run, 1, b + 1);
+    }
+}
+
+ridge_status bench_arms_agree(bench_run *run, ridge_error *err)
+{
+    fresh_outputs outputs[BENCH_ARMS] = {{.hash = 0}, {.hash = 0}};
+    ridge_status status = RIDGE_OK;
+    bool wants_images;
+    uint64_t seed;
+    int arm, pass;
+
+    if (run->arm_count < BENCH_ARMS || !bench_guarded(run, RIDGE_GUARD_CHECK) ||
+        (run->arms[0].kernel->reference != NULL && run->arms[1].kernel->reference != NULL))
+        return RIDGE_OK;
+    seed = run->placement.seeds[0];
+    for (pass = 0; pass < 2 && status == RIDGE_OK; pass++) {
+        wants_images = pass == 1;
+        if (wants_images && outputs[0].hash == outputs[1].hash)
+            return RIDGE_OK; /* the same bits */
+        for (arm = 0; arm < BENCH_ARMS && status == RIDGE_OK; arm++)
+            status = fresh_launch(run, arm, seed, wants_images, &outputs[arm], err);
+    }
+    if (status == RIDGE_OK)
+        compare_fresh(run, outputs);
+    for (arm = 0; arm < BENCH_ARMS; arm++)
+        fresh_release(&outputs[arm]);
     return status;
 }

@@ -12,11 +12,6 @@ const char *ridge_mode_name(ridge_mode mode)
     return (unsigned)mode < sizeof(names) / sizeof(names[0]) ? names[mode] : "unknown";
 }
 
-static const char *cache_name(ridge_cache cache)
-{
-    return cache == RIDGE_CACHE_HOT ? "hot" : "cold";
-}
-
 /* "" is null. */
 static void known_text(ridge_json *json, const char *key, const char *text)
 {
@@ -93,7 +88,8 @@ void ridge_comparison_write_json(ridge_json *json, const char *key,
     ridge_json_bool(json, "regimes_disagree", comparison->regimes_disagree);
     ridge_json_integer(json, "placements_needed", comparison->placements_needed);
     ridge_json_text(json, "mode", ridge_mode_name(comparison->mode));
-    ridge_json_text(json, "cache", cache_name(comparison->cache));
+    ridge_json_text(json, "cache",
+                    ridge_bench_cache_text(comparison->cache, comparison->rotation_l2));
     ridge_json_integer(json, "rotation", comparison->rotation);
     ridge_json_number(json, "rotation_l2", comparison->rotation_l2);
     ridge_json_number(json, "footprint_bytes", comparison->footprint_bytes);
@@ -125,7 +121,8 @@ void ridge_measurement_write_json(ridge_json *json, const char *key,
     ridge_json_begin_object(json, key);
     ridge_arm_summary_write_json(json, "arm", &measurement->arm);
     ridge_json_text(json, "mode", ridge_mode_name(measurement->mode));
-    ridge_json_text(json, "cache", cache_name(measurement->cache));
+    ridge_json_text(json, "cache",
+                    ridge_bench_cache_text(measurement->cache, measurement->rotation_l2));
     ridge_json_integer(json, "rotation", measurement->rotation);
     ridge_json_number(json, "rotation_l2", measurement->rotation_l2);
     ridge_json_number(json, "footprint_bytes", measurement->footprint_bytes);

@@ -70,7 +70,7 @@ static ridge_status run_slot(bench_run *run, int arm, double *ns, ridge_error *e
     }
     if (status == RIDGE_OK)
         status = bench_wait(run, arm, err);
-    if (status == RIDGE_OK)
+    if (status == RIDGE_OK && chunks > 0)
         status = ridge_event_elapsed_ns(first, ring[(chunks - 1) % 3], ns, err);
     if (status == RIDGE_OK)
         *ns /= launches;

@@ -12,6 +12,7 @@
 #include "check/check_internal.h"
 
 #define NEARLY_ALL 0.9
+#define BEYOND_ROUNDING 50
 
 static double share_of(const check_facts *facts, ridge_relation_kind kind)
 {
@@ -283,6 +284,18 @@ static bool nan_rows(const check_facts *facts, char *text, size_t size)
     return true;
 }
 
+/* What overflowed, and what was divided by it. */
+static bool overflow(const check_facts *facts, char *text, size_t size)
+{
+    const double nans = share_of(facts, RIDGE_RELATION_NAN);
+
+    if (nans < 0.1 || nans + share_of(facts, RIDGE_RELATION_ZERO) < NEARLY_ALL)
+        return false;
+    snprintf(text, size,
+             "NaN and 0: an overflow before a division, as of exp without the maximum subtracted");
+    return true;
+}
+
 static bool partial_tile(const check_facts *facts, char *text, size_t size)
 {
     const int axis = tail_axis(facts, true);
@@ -488,6 +501,67 @@ static bool some_tiles(const check_facts *facts, char *text, size_t size)
     return true;
 }
 
+static bool terms(const check_facts *facts, char *text, size_t size)
+{
+    for (size_t i = 0; i < facts->out->relation_count; i++) {
+        const ridge_relation *const relation = &facts->out->relations[i];
+
+        if ((relation->kind != RIDGE_RELATION_TERM &&
+             relation->kind != RIDGE_RELATION_TERM_ADDED) ||
+            relation->share_frac < NEARLY_ALL)
+            continue;
+        snprintf(text, size, "%s: %s", relation->text,
+                 relation->kind == RIDGE_RELATION_TERM
+                     ? "the sum lacks it: the loop ends early or begins late"
+                     : "summed twice: parts of the loop overlap");
+        return true;
+    }
+    return false;
+}
+
+/* Whether a type of fewer bits explains the errors: they are near the bound, or the values are those
+ * of such a type, or off by no more than inputs rounded to bf16 make them: 2^-9 of each term, which
+ * sums of c terms feel by 1/sqrt(c) of the magnitude. A term too few is 1/c of it. */
+static bool is_rounding(const check_facts *facts)
+{
+    const ridge_comparand *const pair = facts->pair;
+    const double length = fmax(1, (double)pair->accumulate_length);
+    double square = 0, size_square = 0;
+    size_t bf16 = 0, f16 = 0, near = 0;
+
+    for (size_t i = 0; i < facts->sample_count; i++) {
+        const int64_t at = facts->samples[i];
+        const double out = pair->out[at], error = out - pair->ref[at];
+        const double size = pair->magnitude != NULL && !isnan(pair->magnitude[at])
+                                ? pair->magnitude[at]
+                                : fabs(pair->ref[at]);
+
+        bf16 += ridge_dtype_round(RIDGE_DTYPE_BF16, out) == out;
+        f16 += ridge_dtype_round(RIDGE_DTYPE_F16, out) == out;
+        near += fabs(error) < BEYOND_ROUNDING * check_tolerance(facts->bounds, pair->ref[at], size);
+        square += isfinite(error) ? error * error : 0;
+        size_square += isfinite(size) ? size * size : 0;
+    }
+    if (near * 2 > facts->sample_count) /* not the worst: where ref is near 0 the bound is too */
+        return true;
+    if (pair->dtype == RIDGE_DTYPE_F32 || pair->dtype == RIDGE_DTYPE_F64)
+        if ((double)(bf16 > f16 ? bf16 : f16) >= NEARLY_ALL * (double)facts->sample_count)
+            return true;
+    return sqrt(square) <= 0x1p-8 / sqrt(length) * sqrt(size_square);
+}
+
+static bool far_beyond(const check_facts *facts, char *text, size_t size)
+{
+    if (facts->small_share < NEARLY_ALL || wrong_share(facts) < 0.01 || is_rounding(facts))
+        return false;
+    snprintf(
+        text, size,
+        "%.2g x the bound, far beyond rounding: a term is missing or added, another formula, or "
+        "sums of few bits",
+        facts->out->worst_scaled_error);
+    return true;
+}
+
 static bool low_precision(const check_facts *facts, char *text, size_t size)
 {
     double larger;
@@ -570,6 +644,7 @@ static const struct rule {
     {"unwritten", not_written},
     {"row_length", rows_of_length},
     {"nan", nan_rows},
+    {"nan", overflow},
     {"partial_tile", partial_tile},
     {"stale", stale},
     {"zeros", zeros},
@@ -577,6 +652,7 @@ static const struct rule {
     {"scale", ratio},
     {"sign", sign},
     {"offset", offset},
+    {"missing_term", terms},
     {"transposed", transposed},
     {"pipeline_stage", every_stage},
     {"vector_alignment", vector},
@@ -586,6 +662,7 @@ static const struct rule {
     {"pipeline_stage", some_tiles},
     {"shifted", shifted},
     {"input_copied", input_copied},
+    {"beyond_rounding", far_beyond},
     {"low_precision", low_precision},
     {"whole_rows", whole_rows},
     {"scattered", scattered},

@@ -5,6 +5,7 @@
  *     compare.c   judges each element and notes the failing ones in a bitmap
  *     locate.c    where they are: counts along axes, periods, the picture
  *     relations.c what their values are
+ *     terms.c     whether a term of a sum is missing, or twice
  *     tiles.c     whether they are whole tiles
  *     cause.c     the table of rules that turns both into one line
  */
@@ -92,6 +93,11 @@ void check_coordinates(const ridge_comparand *pair, int64_t index, int64_t out[R
 ridge_status check_locate(check_facts *facts, ridge_error *err);
 void check_facts_release(check_facts *facts);
 ridge_status check_relations(check_facts *facts, ridge_error *err);
+/* Adds TERM or TERM_ADDED, if one holds. */
+ridge_status check_terms(check_facts *facts, ridge_error *err);
+/* Keeps the greatest share first. */
+void check_relation_add(check_facts *facts, ridge_relation_kind kind, double share, double value,
+                        const char *text);
 /* The share that a relation explains, 0 when it is not there; *value may be NULL. */
 double check_relation_share(const ridge_mismatch *out, ridge_relation_kind kind, double *value);
 /* Tiles of the last two axes, of powers of two, that fail as a whole while others do not. */

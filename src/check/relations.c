@@ -37,8 +37,8 @@ static bool is_like(const check_facts *facts, size_t sample, double wanted, doub
     return fabs(out - wanted) <= 2 * allowed + 1e-12 * fabs(wanted);
 }
 
-static void add(check_facts *facts, ridge_relation_kind kind, double share, double value,
-                const char *text)
+void check_relation_add(check_facts *facts, ridge_relation_kind kind, double share, double value,
+                        const char *text)
 {
     ridge_mismatch *const out = facts->out;
     ridge_relation *to;
@@ -130,7 +130,7 @@ static void find_plain(check_facts *facts)
         const double share = share_of(facts, row->holds);
 
         if (share >= row->share_least)
-            add(facts, row->kind, share, NAN, row->text);
+            check_relation_add(facts, row->kind, share, NAN, row->text);
     }
 }
 
@@ -191,7 +191,7 @@ static void find_constant(check_facts *facts, double *values, bool is_ratio)
         if (!is_ratio) {
             snprintf(text, sizeof(text), "out = ref %c %.6g", constant < 0 ? '-' : '+',
                      fabs(constant));
-            add(facts, RIDGE_RELATION_OFFSET, share, constant, text);
+            check_relation_add(facts, RIDGE_RELATION_OFFSET, share, constant, text);
             return;
         }
         for (int axis = 0; axis < facts->pair->ndim; axis++)
@@ -202,7 +202,7 @@ static void find_constant(check_facts *facts, double *values, bool is_ratio)
             snprintf(text, sizeof(text), "out = %s%s x ref", constant < 0 ? "-" : "", name);
         else
             snprintf(text, sizeof(text), "out = %.6g x ref", constant);
-        add(facts, RIDGE_RELATION_RATIO, share, constant, text);
+        check_relation_add(facts, RIDGE_RELATION_RATIO, share, constant, text);
     }
 }
 
@@ -227,8 +227,9 @@ static void find_one_sided(check_facts *facts)
     facts->small_share = (double)small / (double)facts->sample_count;
     share = counted == 0 ? 0.5 : (double)larger / (double)counted;
     if (counted >= 16 && (share >= 0.9 || share <= 0.1) && facts->small_share > 0.5)
-        add(facts, RIDGE_RELATION_LARGER, (double)counted / (double)facts->sample_count, share,
-            share > 0.5 ? "|out| > |ref|" : "|out| < |ref|");
+        check_relation_add(facts, RIDGE_RELATION_LARGER,
+                           (double)counted / (double)facts->sample_count, share,
+                           share > 0.5 ? "|out| > |ref|" : "|out| < |ref|");
 }
 
 /* -- from elsewhere ---------------------------------------------------------------------------- */
@@ -340,8 +341,8 @@ static void find_moved(check_facts *facts)
         const double share = moved_share(facts, place_transposed, 0);
 
         if (share > 0.5)
-            add(facts, RIDGE_RELATION_TRANSPOSED, share, NAN,
-                "out = ref with its last axes swapped");
+            check_relation_add(facts, RIDGE_RELATION_TRANSPOSED, share, NAN,
+                               "out = ref with its last axes swapped");
     }
     for (size_t i = count; i-- > 0;)
         shifts[count + i] = -shifts[i];
@@ -362,7 +363,7 @@ static void find_moved(check_facts *facts)
         return;
     snprintf(text, sizeof(text), "out[i] = ref[i %c %lld]", best < 0 ? '-' : '+',
              llabs((long long)best));
-    add(facts, RIDGE_RELATION_SHIFTED, best_share, (double)best, text);
+    check_relation_add(facts, RIDGE_RELATION_SHIFTED, best_share, (double)best, text);
 }
 
 /* -- equal to an input ------------------------------------------------------------------------- */
@@ -387,8 +388,8 @@ static ridge_status find_input(check_facts *facts, size_t number, ridge_error *e
         same += out_at(facts, i) == input[facts->samples[i]] && out_at(facts, i) != 0;
     if ((double)same >= 0.5 * (double)facts->sample_count) {
         snprintf(text, sizeof(text), "out[i] = input %zu [i]", number);
-        add(facts, RIDGE_RELATION_INPUT, (double)same / (double)facts->sample_count, (double)number,
-            text);
+        check_relation_add(facts, RIDGE_RELATION_INPUT, (double)same / (double)facts->sample_count,
+                           (double)number, text);
         return RIDGE_OK;
     }
     if (count > MOST)
@@ -409,8 +410,8 @@ static ridge_status find_input(check_facts *facts, size_t number, ridge_error *e
     ridge_free(sorted);
     if ((double)hits >= 0.9 * (double)facts->sample_count && right * 2 < hits) {
         snprintf(text, sizeof(text), "an element of input %zu", number);
-        add(facts, RIDGE_RELATION_INPUT, (double)hits / (double)facts->sample_count, (double)number,
-            text);
+        check_relation_add(facts, RIDGE_RELATION_INPUT, (double)hits / (double)facts->sample_count,
+                           (double)number, text);
     }
     return RIDGE_OK;
 }
@@ -429,6 +430,8 @@ ridge_status check_relations(check_facts *facts, ridge_error *err)
     find_moved(facts);
     for (size_t i = 0; i < facts->pair->input_count && status == RIDGE_OK; i++)
         status = find_input(facts, i, err);
+    if (status == RIDGE_OK)
+        status = check_terms(facts, err);
     ridge_free(values);
     return status;
 }

@@ -269,7 +269,8 @@ void bench_write_text(ridge_output *output, const struct bench_summary *summary)
     table = ridge_table_create(columns + skipped,
                                (summary->saved != NULL ? COLUMNS : COLUMNS - 1) - skipped);
     for (i = 0; i < summary->row_count; i++) {
-        add_row(table, summary, &span, &summary->rows[i]);
+        if (!summary->rows[i].is_invalid || !isnan(bench_time_ns(&summary->rows[i])))
+            add_row(table, summary, &span, &summary->rows[i]);
         reasons |= summary->rows[i].clock_reasons;
     }
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
@@ -385,7 +386,7 @@ void bench_write_json(ridge_output *output, const struct bench_summary *summary,
     ridge_json_bool(json, "is_interrupted", summary->is_interrupted);
     if (summary->row_count > 0) {
         ridge_json_text(json, "gpu", one->device.name);
-        ridge_json_text(json, "cache", one->cache == RIDGE_CACHE_HOT ? "hot" : "cold");
+        ridge_json_text(json, "cache", cache_text(summary));
         ridge_json_text(json, "mode", measure_modes[one->mode]);
         measure_write_device(json, &one->device);
     }
@@ -400,6 +401,7 @@ void bench_write_json(ridge_output *output, const struct bench_summary *summary,
         ridge_json_number(json, "p90_ns", row->arm.p90_ns);
         ridge_json_text(json, "mode", measure_modes[row->mode]);
         ridge_json_text(json, "bound_by", bench_bound_by(row));
+        ridge_json_text(json, "cache", ridge_bench_cache_text(row->cache, row->rotation_l2));
         ridge_json_integer(json, "rotation", row->rotation);
         ridge_json_number(json, "rotation_l2", row->rotation_l2);
         ridge_json_number(json, "footprint_bytes", row->footprint_bytes);

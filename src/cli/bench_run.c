@@ -148,8 +148,9 @@ int cmd_bench(int argc, char **argv)
     struct bench_summary summary = {.threshold_frac = 0.05};
     ridge_saved saved = {0};
     const struct option options[] = {
-        OPT_STRING('s', "sweep", &request.sweep, "NAME=VALUES,...",
-                   "cases: m=1:8192:x2,n=5120,dtype=bf16"),
+        OPT_ONCE('s', "sweep", &request.sweep, "NAME=VALUES,...",
+                 "cases: m=1:8192:x2,n=5120,dtype=bf16"),
+        OPT_ONCE('c', "case", &request.sweep, "NAME=VALUES,...", "the same as --sweep"),
         OPT_FLAG(0, "hot", &request.hot, "inputs in the cache before each slot, instead of cold"),
         OPT_CHOICE(0, "mode", &request.mode, "auto|event|graph|batch", measure_modes,
                    "how launches are timed: one by one, in a graph, in batches"),

@@ -95,6 +95,7 @@ void check_summary_add(struct check_summary *summary, const ridge_check_result *
     size_t i;
 
     summary->case_count++;
+    summary->has_axes = summary->has_axes || result->at.axis_count > 0;
     summary->duration_s += result->duration_s;
     for (i = 0; i < result->test_count; i++) {
         const ridge_test_result *const test = &result->tests[i];
@@ -109,6 +110,7 @@ void check_summary_add(struct check_summary *summary, const ridge_check_result *
     switch (result->outcome) {
     case RIDGE_OUTCOME_PASS:
         summary->passed++;
+        summary->layouts_passed[result->at.layout]++;
         break;
     case RIDGE_OUTCOME_SUSPICIOUS:
         summary->suspicious++;
@@ -116,6 +118,7 @@ void check_summary_add(struct check_summary *summary, const ridge_check_result *
         break;
     case RIDGE_OUTCOME_FAIL:
         summary->failed++;
+        summary->layouts_failed[result->at.layout]++;
         add_failure(summary, result);
         break;
     case RIDGE_OUTCOME_REFUSED:
@@ -194,6 +197,9 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
                  summary->failed, tried, plural(tried));
     } else if (tried == 0 && summary->case_count == 0) {
         snprintf(text, sizeof(text), "%s: not checked: no case was run", summary->kernel);
+    } else if (tried == 0 && summary->refused == 0 && summary->reason_count == 1) {
+        snprintf(text, sizeof(text), "%s: not checked: %s", summary->kernel,
+                 summary->reasons[0].text);
     } else if (tried == 0) {
         snprintf(text, sizeof(text), "%s: not checked: %s all %zu case%s", summary->kernel,
                  summary->refused > 0 ? "refuses" : "skipped", summary->case_count,
@@ -213,6 +219,8 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
         write_right(summary, text, sizeof(text));
     }
     ridge_output_styled(output, style, text);
+    if (summary->no_axes != NULL && !summary->has_axes && tried > 0)
+        ridge_output_format(output, "; one shape only: %s", summary->no_axes);
     ridge_output_text(output, summary->is_interrupted ? " (interrupted)\n" : "\n");
 }
 
@@ -331,7 +339,8 @@ static void write_opinion(ridge_output *output, const ridge_mismatch *mismatch)
     cli_labelled(output, LABEL_COLUMNS, "plain", text);
 }
 
-/* A picture says something when failures are neither everywhere nor in one cell. */
+/* A picture says something when failures are neither everywhere nor in a few cells, which are told
+ * by their places. */
 static void write_picture(ridge_output *output, const ridge_mismatch *mismatch)
 {
     int marked = 0, row, column;
@@ -341,7 +350,8 @@ static void write_picture(ridge_output *output, const ridge_mismatch *mismatch)
     for (row = 0; row < mismatch->picture_rows; row++)
         for (column = 0; column < mismatch->picture_columns; column++)
             marked += mismatch->picture[row][column] != ' ';
-    if (marked < 2 || marked == mismatch->picture_rows * mismatch->picture_columns)
+    if (marked < 2 || marked * 100 < mismatch->picture_rows * mismatch->picture_columns ||
+        marked == mismatch->picture_rows * mismatch->picture_columns)
         return;
     ridge_output_format(output, "\n  failing share, axis %d down, axis %d across\n",
                         mismatch->picture_axis[0], mismatch->picture_axis[1]);
@@ -359,6 +369,35 @@ static void write_reproduction(ridge_output *output, const struct check_summary 
                         text, ridge_test_name(test), summary->options);
 }
 
+/* Of a kernel that is wrong in one layout alone, several times, that is the cause: where its elements
+ * are wrong follows from the strides. */
+static const char *layout_cause(const struct check_summary *summary, char *text, size_t size)
+{
+    static const char *const because[RIDGE_LAYOUT_COUNT] = {
+        [RIDGE_LAYOUT_PADDED] = "the stride of rows is ignored",
+        [RIDGE_LAYOUT_TRANSPOSED] = "strides are ignored",
+        [RIDGE_LAYOUT_SLICED] = "the stride of rows is ignored",
+        [RIDGE_LAYOUT_OFFSET] = "a begin that is not aligned is read or written by vectors",
+        [RIDGE_LAYOUT_BROADCAST] = "a stride of 0 is not followed",
+        [RIDGE_LAYOUT_REVERSED] = "a negative stride is not followed",
+    };
+    int layout, failing = -1;
+
+    for (layout = 0; layout < RIDGE_LAYOUT_COUNT; layout++) {
+        if (summary->layouts_failed[layout] == 0)
+            continue;
+        if (failing >= 0 || because[layout] == NULL)
+            return NULL;
+        failing = layout;
+    }
+    if (failing < 0 || summary->layouts_failed[failing] < 2 ||
+        summary->layouts_passed[RIDGE_LAYOUT_CONTIGUOUS] < 2)
+        return NULL;
+    snprintf(text, size, "only layout=%s fails: %s", ridge_layout_name((ridge_layout)failing),
+             because[failing]);
+    return text;
+}
+
 static void write_first(ridge_output *output, const struct check_summary *summary)
 {
     const ridge_check_result *const result =
@@ -369,7 +408,9 @@ static void write_first(ridge_output *output, const struct check_summary *summar
     size_t used;
 
     ridge_output_text(output, "\n");
-    if (mismatch->cause[0] != '\0')
+    if (layout_cause(summary, text, sizeof(text)) != NULL)
+        cli_labelled(output, LABEL_COLUMNS, "likely", text);
+    else if (mismatch->cause[0] != '\0')
         cli_labelled(output, LABEL_COLUMNS, "likely", mismatch->cause);
     measure_case_text(&result->at, text, sizeof(text));
     measure_case_text(&summary->first.at, first, sizeof(first));
@@ -421,7 +462,7 @@ static void write_others(ridge_output *output, const struct check_summary *summa
  * and --json has why. */
 static void write_reasons(ridge_output *output, const struct check_summary *summary)
 {
-    bool is_named[RIDGE_TEST_COUNT] = {false};
+    bool is_named[RIDGE_TEST_COUNT] = {false}, is_named_case;
     char text[RIDGE_CASE_TEXT + 300] = "";
     size_t used = 0, shown = 0, i;
 
@@ -429,14 +470,16 @@ static void write_reasons(ridge_output *output, const struct check_summary *summ
         const struct check_reason *const reason = &summary->reasons[i];
 
         if (reason->outcome != RIDGE_OUTCOME_REFUSED) {
-            is_named[reason->test] = true;
+            is_named[reason->test] =
+                summary->tests_passed[reason->test] + summary->tests_failed[reason->test] == 0;
             continue;
         }
         if (shown++ >= REASONS_SHOWN)
             continue;
+        is_named_case = reason->varies && reason->case_text[0] != '\0';
         snprintf(text, sizeof(text), "%zu case%s: %s%s%s%s", reason->count, plural(reason->count),
-                 reason->text, reason->varies ? " (the first: " : "",
-                 reason->varies ? reason->case_text : "", reason->varies ? ")" : "");
+                 reason->text, is_named_case ? " (the first: " : "",
+                 is_named_case ? reason->case_text : "", is_named_case ? ")" : "");
         cli_labelled(output, LABEL_COLUMNS, "refused", text);
     }
     if (shown > REASONS_SHOWN)

@@ -30,10 +30,13 @@ struct check_reason {
 
 /* Starts as zero; grows no further than its arrays. */
 struct check_summary {
-    const char *kernel;  /* as named on the command line */
+    const char *kernel; /* as named on the command line */
+    const char
+        *no_axes; /* why generated cases have one shape when they have no axes; NULL: none is */
     const char *options; /* of the kernel, for the command that reproduces: " --call '...'" */
     size_t case_count, passed, suspicious, failed, refused, skipped, unverified;
     size_t tests_passed[RIDGE_TEST_COUNT], tests_failed[RIDGE_TEST_COUNT];
+    size_t layouts_passed[RIDGE_LAYOUT_COUNT], layouts_failed[RIDGE_LAYOUT_COUNT]; /* cases */
     double worst_scaled_error; /* NAN: nothing was bounded */
     bool has_bound;
     struct check_failure failures[CHECK_FAILURES]; /* suspicious ones behind the failed */
@@ -43,6 +46,7 @@ struct check_summary {
     bool has_first, has_shrunk;
     ridge_check_result first, shrunk; /* the first that failed, else was suspicious */
     double duration_s;
+    bool has_axes; /* some case */
     bool is_interrupted;
     char sanitizer[400]; /* summary of compute-sanitizer; "" when not asked for */
     bool sanitizer_failed;

@@ -112,6 +112,19 @@ static void write_options(const struct measure *m, char *out, size_t size)
                                      options[i].name, options[i].value);
 }
 
+/* Why the cases that are drawn have one shape, should they. */
+static const char *no_axes_text(const struct request *request, const char *kernel)
+{
+    ridge_arm_name name;
+
+    if (request->cases != NULL)
+        return NULL;
+    if (request->measure.call == NULL && ridge_arm_name_parse(kernel, &name, NULL) == RIDGE_OK &&
+        name.kind == RIDGE_ARM_PLUGIN)
+        return "the plug-in names no axes";
+    return "the kernel has no axes";
+}
+
 static int run(struct request *request, const char *kernel, const struct cli_output *out)
 {
     static struct check_summary summary; /* too large for a stack */
@@ -133,7 +146,8 @@ static int run(struct request *request, const char *kernel, const struct cli_out
     session.in_process = request->in_process;
     session.check.tests = tests;
     write_options(m, options, sizeof(options));
-    summary = (struct check_summary){.kernel = kernel, .options = options};
+    summary = (struct check_summary){
+        .kernel = kernel, .options = options, .no_axes = no_axes_text(request, kernel)};
     measure_run(m, &session, &sink, &exit_status);
     summary.is_interrupted = measure_is_interrupted();
     if (request->sanitizer && exit_status == CLI_DONE && !summary.is_interrupted &&

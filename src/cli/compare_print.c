@@ -109,6 +109,11 @@ static void write_verdict(ridge_output *output, const struct compare_summary *su
             snprintf(text, sizeof(text),
                      ": %d placements would decide %s: too noisy a machine or a kernel",
                      comparison->placements_needed, delta.text);
+        else if (comparison->placements_needed > 0 &&
+                 comparison->placements_needed <= summary->placements_most)
+            snprintf(text, sizeof(text),
+                     ": %d placements would decide %s, the time was enough for %d: raise --budget",
+                     comparison->placements_needed, delta.text, comparison->placements);
         else if (comparison->placements_needed > 0)
             snprintf(text, sizeof(text), ": --placements %d would decide %s",
                      comparison->placements_needed, delta.text);

@@ -30,6 +30,7 @@ struct compare_summary {
     size_t geomean_count;
     bool is_interrupted, is_null;
     bool require_decision, require_change;
+    int placements_most; /* that were allowed */
     uint64_t without; /* bits 1 << ridge_guard that were switched off */
 };
 

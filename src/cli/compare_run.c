@@ -61,12 +61,19 @@ static const char *const *list_guards(void)
     return guard_names;
 }
 
+enum { PLACEMENTS_DEFAULT = 24 }; /* ridge/bench.h */
+/* Differences below are never claimed: where code lies is worth as much. */
+static const double LEAST_DELTA_FRAC = 0.0005;
+
 static int take_options(const struct request *request, ridge_bench_options *out)
 {
     double delta = 0;
 
     if (request->delta != NULL && !measure_percent(request->delta, &delta))
         return cli_usage_error("--delta '%s', expected a percentage such as 1%%", request->delta);
+    if (request->delta != NULL && delta < LEAST_DELTA_FRAC)
+        return cli_usage_error("--delta '%s', expected at least %g%%: less is never told apart",
+                               request->delta, 100 * LEAST_DELTA_FRAC);
     if (!isnan(request->budget_s) && !(request->budget_s >= 0.1 && request->budget_s <= 86400))
         return cli_usage_error("--budget %g, expected 0.1 to 86400 seconds", request->budget_s);
     if (request->placements != OPTION_UNSET &&
@@ -149,6 +156,7 @@ static int run(struct request *request, struct compare_summary *summary,
     if (status != CLI_DONE)
         return status;
     summary->wanted_count = m->case_count > 0 ? m->case_count : 1;
+    summary->placements_most = session.bench.most > 0 ? session.bench.most : PLACEMENTS_DEFAULT;
     progress_announce(&m->progress,
                       ridge_bench_estimate_s(&session.bench, true) * (double)summary->wanted_count);
     if (measure_run(m, &session, &sink, &exit_status) == RIDGE_OK && !measure_is_interrupted() &&
@@ -178,8 +186,9 @@ int cmd_compare(int argc, char **argv)
         .measure = MEASURE_DEFAULTS, .budget_s = NAN, .placements = OPTION_UNSET};
     struct compare_summary summary = {0};
     const struct option options[] = {
-        OPT_STRING('s', "sweep", &request.sweep, "NAME=VALUES,...",
-                   "cases: m=1:8192:x2,n=5120,dtype=bf16; claims are confirmed in a second run"),
+        OPT_ONCE('s', "sweep", &request.sweep, "NAME=VALUES,...",
+                 "cases: m=1:8192:x2,n=5120,dtype=bf16; claims are confirmed in a second run"),
+        OPT_ONCE('c', "case", &request.sweep, "NAME=VALUES,...", "the same as --sweep"),
         OPT_STRING(0, "delta", &request.delta, "PCT",
                    "the change that matters: 1% (2% when launch-bound)"),
         OPT_FLAG(0, "null", &request.null_control,

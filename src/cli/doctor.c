@@ -161,7 +161,7 @@ static const char *const without_tool[DOCTOR_TOOL_COUNT] = {
     [DOCTOR_SANITIZER] =
         "it finds bad accesses and races in a kernel; it comes with the CUDA toolkit",
     [DOCTOR_NVDISASM] = "optional, ridge inspect reads machine code by itself",
-    [DOCTOR_PYTHON] = "kernels that are Python callables need it, with torch",
+    [DOCTOR_PYTHON] = "Python on a GPU needs it, with torch",
 };
 
 static const char *tool_text(const struct doctor *seen, enum doctor_tool_id id,
@@ -198,7 +198,12 @@ static const struct part {
     {"check on the CPU", "check_cpu", {{NULL}}, "kernels with code for the CPU device", NULL},
     {"check on a GPU", "check_gpu", {{has_gpu, "no GPU"}}, "on cuda:0", NULL},
     {"bench, compare", "bench", {{has_gpu, "no GPU"}}, "on cuda:0", "on the CPU device"},
-    {"kernels in Python",
+    {"Python on the CPU",
+     "python_cpu",
+     {{has_python, "no python3"}},
+     "callables on host memory: ctypes, array, torch",
+     NULL},
+    {"Python on a GPU",
      "python",
      {{has_gpu, "no GPU"}, {has_python, "no python3"}, {has_torch, "no torch in python3"}},
      "with torch",

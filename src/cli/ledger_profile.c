@@ -145,7 +145,7 @@ static ridge_status add_build(struct filing *filing, const void *file, size_t fi
         if (status != RIDGE_OK)
             return status;
     }
-    if (code.hash[0] != '\0') {
+    if (module != NULL && code.hash[0] != '\0') {
         row.code_hash = code.hash;
         row.arch = code.arch;
         row.code_bytes = code.code_bytes;

@@ -52,8 +52,8 @@ struct measure {
     OPT_WORDS('d', "device", &(m)->device, "cpu|cuda[:N]", measure_devices,                        \
               "where to run: the first GPU, or the CPU where there is none, is the default"),      \
         OPT_STRING(0, "call", &(m)->call, "SIGNATURE",                                             \
-                   "the kernel is a plain function of a library: \"f(ptr:out, ptr:x, i32:n, "      \
-                   "stream)\""),                                                                   \
+                   "the kernel is a plain function: \"f(ptr:y:out:f32[n], ptr:x:in:f32[n], "       \
+                   "i32:n, stream) with n=4096\"; ptr:x alone with --family"),                     \
         OPT_STRING(0, "family", &(m)->family, "NAME",                                              \
                    "family whose reference and cases hold for a kernel that has none"),            \
         OPT_COUNT(0, "seed", &(m)->seed, "N", "seed of values, order and extents (1)"),            \

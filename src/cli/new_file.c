@@ -18,12 +18,28 @@ static int write_error(const char *path, const char *what, int number)
     return ridge_status_exit(RIDGE_ERR_IO);
 }
 
+/* Of a file that is not there: whether one can be made. */
+static int check_folder(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    char *folder;
+    int status = CLI_DONE;
+
+    if (slash == NULL || slash == path)
+        return CLI_DONE; /* writing it will say why not */
+    folder = strndup(path, (size_t)(slash - path));
+    if (folder != NULL && access(folder, F_OK) != 0)
+        status = write_error(path, "cannot be written", errno);
+    free(folder);
+    return status;
+}
+
 int cli_check_target(const char *path, const char *input, bool force)
 {
     struct stat in, out;
 
     if (stat(path, &out) != 0)
-        return CLI_DONE; /* does not exist, or opening it will say why not */
+        return check_folder(path);
     if (!S_ISREG(out.st_mode)) {
         cli_message(path, "exists and is not a regular file");
         return CLI_USAGE;

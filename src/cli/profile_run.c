@@ -218,7 +218,7 @@ static void show_progress(const char *log, time_t began)
 static int run_words(const struct words *words, const char *log, int *exit_status)
 {
     const bool is_shown = isatty(STDERR_FILENO) == 1;
-    const struct timespec pause = {0, 200 * 1000 * 1000};
+    const struct timespec pause = {0, 200000000};
     const time_t began = time(NULL);
     void (*const before)(int) = signal(SIGINT, SIG_IGN);
     const pid_t child = fork();
@@ -234,7 +234,7 @@ static int run_words(const struct words *words, const char *log, int *exit_statu
         size_t i;
 
         for (i = 0; i <= words->count; i++)
-            arguments[i] = (char *)(uintptr_t)words->word[i];
+            memcpy(&arguments[i], &words->word[i], sizeof(arguments[i])); /* execv's type */
         signal(SIGINT, SIG_DFL);
         if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
             execv(arguments[0], arguments);
@@ -323,14 +323,15 @@ static int explain_failure(const char *log, const char *report, const char *prog
 
 static int diagnose(const struct request *request, char *report)
 {
+    static char name[] = "diagnose", json[] = "--json", markdown[] = "--markdown";
     char *arguments[8];
     int count = 0;
 
-    arguments[count++] = (char *)(uintptr_t) "diagnose";
+    arguments[count++] = name;
     if (request->out.format == RIDGE_FORMAT_JSON)
-        arguments[count++] = (char *)(uintptr_t) "--json";
+        arguments[count++] = json;
     if (request->out.format == RIDGE_FORMAT_MARKDOWN)
-        arguments[count++] = (char *)(uintptr_t) "--markdown";
+        arguments[count++] = markdown;
     arguments[count++] = report;
     arguments[count] = NULL;
     return cmd_diagnose(count, arguments);

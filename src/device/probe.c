@@ -35,10 +35,10 @@ static ridge_status read_axes(const ridge_case *at, probe_axes *out, ridge_error
                         .variant = ridge_case_axis(at, "variant", 0)};
     if (out->bytes < 0 || out->bytes > PROBE_AXIS_MOST || out->iterations < 0 ||
         out->iterations > 1 << 30 || out->blocks < 0 || out->blocks > 1 << 22)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+        return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
                           "probe: bytes is at most 2^40, iterations 2^30, blocks 2^22");
     if (out->extra < 0 || out->extra > 100000 || out->variant < 0 || out->variant > 1)
-        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
+        return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
                           "probe: extra is 0 to 100000 hundredths of a percent, variant 0 or 1");
     return RIDGE_OK;
 }

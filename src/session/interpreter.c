@@ -50,16 +50,24 @@ static bool text_at(const ridge_session_request *request, size_t index, const ch
     const char *const fixed[] = {request->device,
                                  request->arms[0],
                                  request->arms[1],
+                                 request->arm_names[0],
+                                 request->arm_names[1],
+                                 request->build_ids[0],
+                                 request->build_ids[1],
                                  request->arm_options[0].call,
                                  request->arm_options[0].family,
                                  request->arm_options[1].call,
                                  request->arm_options[1].family};
     const size_t count = sizeof(fixed) / sizeof(fixed[0]);
 
-    *out = index < count                         ? fixed[index]
-           : index - count < request->case_count ? request->case_texts[index - count]
-                                                 : NULL;
-    return index < count || index - count < request->case_count;
+    const size_t at = index - count, cases = request->case_count;
+    const size_t lists = request->confirm_of != NULL ? 2 : 1;
+
+    *out = index < count        ? fixed[index]
+           : at < cases         ? request->case_texts[at]
+           : at < lists * cases ? request->confirm_of[at - cases]
+                                : NULL;
+    return index < count || at < lists * cases;
 }
 
 static ridge_status write_request(const char *path, const ridge_session_request *request,
@@ -128,7 +136,7 @@ ridge_status session_become_python(void *context, session_child *child, ridge_er
 typedef struct interpreter {
     ridge_file file;
     interpreter_header header;
-    const char **cases;
+    const char **cases; /* and behind them what each confirms */
     session_child child;
 } interpreter;
 
@@ -166,6 +174,10 @@ static ridge_status take_request(interpreter *self, const char *path, ridge_erro
     const char **const fixed[] = {&request->device,
                                   &request->arms[0],
                                   &request->arms[1],
+                                  &request->arm_names[0],
+                                  &request->arm_names[1],
+                                  &request->build_ids[0],
+                                  &request->build_ids[1],
                                   &request->arm_options[0].call,
                                   &request->arm_options[0].family,
                                   &request->arm_options[1].call,
@@ -179,7 +191,7 @@ static ridge_status take_request(interpreter *self, const char *path, ridge_erro
         strncmp(self->header.version, ridge_version(), sizeof(self->header.version)) != 0 ||
         request->case_count > CASES_MOST)
         return malformed(path, err);
-    self->cases = ridge_calloc(request->case_count + 1, sizeof(*self->cases));
+    self->cases = ridge_calloc(2 * request->case_count + 1, sizeof(*self->cases));
     if (self->cases == NULL)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for %zu cases",
                           request->case_count);
@@ -189,7 +201,11 @@ static ridge_status take_request(interpreter *self, const char *path, ridge_erro
     for (i = 0; i < request->case_count; i++)
         if (!take_text(&self->file, &at, &self->cases[i]) || self->cases[i] == NULL)
             return malformed(path, err);
+    for (i = 0; i < request->case_count && request->confirm_of != NULL; i++)
+        if (!take_text(&self->file, &at, &self->cases[request->case_count + i]))
+            return malformed(path, err);
     request->case_texts = self->cases;
+    request->confirm_of = request->confirm_of != NULL ? self->cases + request->case_count : NULL;
     request->check.tile = request->check.tile != NULL ? self->header.tile : NULL;
     request->bench.roofs = request->bench.roofs != NULL ? &self->header.roofs : NULL;
     return RIDGE_OK;
@@ -230,6 +246,7 @@ ridge_status ridge_session_serve(const char *folder, const ridge_family *const *
     if (status == RIDGE_OK) {
         self.child.descriptor = self.header.descriptor;
         self.child.nonce = self.header.nonce;
+        self.child.owner = getpid();
         fcntl(self.child.descriptor, F_SETFD, FD_CLOEXEC);
         for (arm = 0; arm < 2; arm++) {
             self.header.request.arm_options[arm].families = families;

@@ -318,7 +318,7 @@ static void shrink(worker *w, const ridge_check_result *failed)
         if (failed->tests[i].outcome == RIDGE_OUTCOME_FAIL)
             s.tests = UINT64_C(1) << failed->tests[i].test;
     ridge_case_shrink(&at, still_fails, &s);
-    options.tests = s.tests;
+    options.tests = s.tests | UINT64_C(1) << RIDGE_TEST_REPEAT; /* whether a race is likely */
     if (!is_stopped(w) && ridge_check_kernel(w->device, &w->watched[0].kernel, &at, &options,
                                              &result, NULL) == RIDGE_OK)
         session_send(w->child, SESSION_FRAME_SHRUNK, &result, sizeof(result));
@@ -354,10 +354,21 @@ static ridge_bench_arm bench_arm(const worker *w, int index)
                              .code_hash = w->hashes[index]};
 }
 
+static ridge_status on_agree(void *context, char *cause, size_t size, ridge_error *err)
+{
+    const worker *const w = context;
+    const ridge_arm_python *const python = w->request->arm_options[0].python;
+
+    if (python == NULL || python->agree == NULL || w->arm_count < 2 ||
+        w->request->bench.null_control)
+        return RIDGE_OK;
+    return python->agree(python->context, cause, size, err);
+}
+
 static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *err)
 {
     const ridge_bench_sink sink = {on_slot,     on_placement,   on_floors, on_roofs,
-                                   on_progress, on_should_stop, w};
+                                   on_progress, on_should_stop, w,         on_agree};
     const ridge_bench_arm arms[2] = {bench_arm(w, 0),
                                      w->arm_count > 1 ? bench_arm(w, 1) : (ridge_bench_arm){0}};
     ridge_bench_options options = w->request->bench;
@@ -465,18 +476,24 @@ ridge_status session_work(void *request, session_child *child, ridge_error *err)
 }
 
 /* The case that a child was lost with, as one that failed. */
-static void deliver_loss(const session_loss *loss, const ridge_error *why,
-                         const ridge_session_sink *sink)
+static void deliver_loss(const ridge_session_request *request, const session_loss *loss,
+                         const ridge_error *why, const ridge_session_sink *sink)
 {
     ridge_check_result *const result = ridge_calloc(1, sizeof(*result));
+    /* Nothing else was looked for: a fault is what the fence is there for. */
+    const bool is_fence =
+        request->check.tests == UINT64_C(1) << RIDGE_TEST_FENCE &&
+        (strstr(why->text, "SIGSEGV") != NULL || strstr(why->text, "SIGBUS") != NULL ||
+         strstr(why->text, "ILLEGAL_ADDRESS") != NULL);
 
     if (result != NULL && !loss->is_told && sink != NULL && sink->check != NULL) {
         result->at = loss->at;
         result->outcome = RIDGE_OUTCOME_FAIL;
         result->test_count = 1;
-        result->tests[0].test = RIDGE_TEST_VALUES;
+        result->tests[0].test = is_fence ? RIDGE_TEST_FENCE : RIDGE_TEST_VALUES;
         result->tests[0].outcome = RIDGE_OUTCOME_FAIL;
-        snprintf(result->tests[0].text, sizeof(result->tests[0].text), "%.199s", why->text);
+        snprintf(result->tests[0].text, sizeof(result->tests[0].text), "%s%.150s",
+                 is_fence ? "the fence caught an access beside a buffer: " : "", why->text);
         result->worst_scaled_error = NAN;
         result->mismatch.period.axis = -1;
         result->mismatch.worst_index = -1;
@@ -499,7 +516,7 @@ static ridge_status check_on(ridge_session_request *request, session_plan *plan,
         status = session_supervise(plan, sink, &why);
         if (status == RIDGE_OK || !loss.is_lost || loss.case_number < 0)
             return status == RIDGE_OK ? RIDGE_OK : ridge_fail(err, status, "%s", why.text);
-        deliver_loss(&loss, &why, sink);
+        deliver_loss(request, &loss, &why, sink);
         if (crashes + 1 == RIDGE_SESSION_CRASHES)
             return ridge_fail(err, status, "stopped after %d cases that ended the process: %s",
                               RIDGE_SESSION_CRASHES, why.text);

@@ -3,6 +3,7 @@
  * A kernel in front of another: it notes in the black box which function of which arm runs, and
  * passes the call on. A note is two relaxed stores, about a nanosecond, the same for both arms. What a
  * kernel answers is foreign: a status that is none, or a failure without a word, gets its words here. */
+#include <stdio.h>
 #include <string.h>
 
 #include "session/session_internal.h"
@@ -71,6 +72,11 @@ static ridge_status describe(const ridge_kernel *self, const ridge_case *at,
 
     said.text[0] = '\0';
     status = inner->describe(inner, at, buffers, count, &said);
+    if (ridge_status_is_refusal(status) && said.text[0] == '\0')
+        snprintf(said.text, sizeof(said.text),
+                 "describe() refused dtype=%s,layout=%s and does not say why: try --case dtype=%s",
+                 ridge_dtype_name(at->dtype), ridge_layout_name(at->layout),
+                 at->dtype == RIDGE_DTYPE_F32 ? "bf16" : "f32");
     return answer(self, "describe", status, &said, err);
 }
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import ctypes
 import os
 import signal
 import time
@@ -38,6 +39,7 @@ class Compare(unittest.TestCase):
         self.assertTrue(found.arms[0]["flop_per_s"] > 0)
         self.assertFalse(found.is_interrupted)
         self.assertIn("B/A", str(found))
+        self.assertIn("in L2, not cold (rotation 64, ", str(found))
 
     def test_sets_are_shared_and_dropped(self):
         alive, most = set(), []
@@ -108,6 +110,51 @@ class Invalid(unittest.TestCase):
         found = ridge.compare(triple, double, make, **QUICK)
         self.assertEqual(found.verdict, "INVALID")
         self.assertIn("does not compute what", found.invalid_cause)
+
+    def test_each_element_counts(self):
+        """By type: one element of many, all by a little, and what rounding explains."""
+
+        def arms(kind, count, changed):
+            vector = kind * count
+
+            def right(x, out):
+                for k in range(count):
+                    out[k] = x[k]
+
+            def other(x, out):
+                right(x, out)
+                for k in changed:
+                    out[k] = x[k] + changed[k]
+
+            values = [1 + k % 7 for k in range(count)]
+            return other, right, lambda i: (vector(*values), vector())
+
+        every = range(64)
+        for kind, count, changed, is_wrong in (
+            (ctypes.c_float, 4096, {77: 1000}, True),
+            (ctypes.c_float, 64, dict.fromkeys(every, 0.01), True),
+            (ctypes.c_float, 64, dict.fromkeys(every, 4e-6), False),
+            (ctypes.c_double, 64, {3: 1e6}, True),
+            (ctypes.c_double, 64, dict.fromkeys(every, 1e-9), True),
+            (ctypes.c_double, 64, dict.fromkeys(every, 1e-15), False),
+            (ctypes.c_int32, 64, {63: 1}, True),
+            (ctypes.c_int32, 64, {}, False),
+        ):
+            with self.subTest(kind.__name__, changed=len(changed)):
+                other, right, sets = arms(kind, count, changed)
+                found = ridge.compare(other, right, sets, [1], budget=0.3, placements=2, blocks=1)
+                self.assertEqual(found.verdict == "INVALID", is_wrong, found)
+
+    def test_reference_decides(self):
+        def wrong(x, out):
+            double(x, out)
+            out[0] += 1
+
+        found = ridge.compare(double, wrong, make, reference=double, names=("A", "B"), **QUICK)
+        self.assertEqual(found.verdict, "INVALID")
+        self.assertIn("A does not compute what the reference does", found.invalid_cause)
+        found = ridge.compare(double, wrong, make, tolerance=0.9, **QUICK)
+        self.assertNotEqual(found.verdict, "INVALID", found)
 
     def test_reads_and_writes(self):
         """An output that is read too is put back before the two are compared."""

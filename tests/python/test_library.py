@@ -20,7 +20,7 @@ class Library(unittest.TestCase):
         found = self.run_python(
             "import ridge\ntry: ridge.version()\nexcept ridge.RidgeError as e: print(e.status, e)",
             RIDGE_LIBRARY="/nowhere/libridge_python.so")
-        self.assertIn("RIDGE_ERR_IO no libridge_python.so: build ridge", found.stdout)
+        self.assertIn("RIDGE_ERR_IO no libridge_python.so: build it", found.stdout)
 
     def test_not_a_library(self):
         found = self.run_python(

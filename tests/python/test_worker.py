@@ -25,6 +25,21 @@ def new(case):
 def wrong(case):
     return support.nothing
 
+def off_by_one_element(case):
+    def call(x, out):
+        support.double(x, out)
+        out[7] += 1
+    return call
+
+def referred(case):
+    return ridge.Case(support.spinning(200), support.make, [1], reference=support.double)
+
+def wrong_baseline(case):
+    return ridge.Case(off_by_one_element(case), support.make, [1], reference=support.double)
+
+def tolerant(case):
+    return ridge.Case(support.spinning(200), support.make, [1], tolerance=0.5)
+
 def boom(case):
     raise ValueError("no such case")
 
@@ -53,7 +68,13 @@ class CommandLine(unittest.TestCase):
         old = "python:mine:old"
         for arms, status, words in (
             ((old, "python:mine:new"), 1, "REGRESSED"),
-            ((old, "python:mine:wrong"), 2, "does not compute what python:mine:old does"),
+            ((old, "python:mine:wrong"), 4, "python:mine:wrong does not compute what "
+                                            "python:mine:old does"),
+            ((old, "python:mine:off_by_one_element"), 4, "1 of 48 elements wrong"),
+            (("python:mine:referred", "python:mine:off_by_one_element"), 4, "the reference does"),
+            (("python:mine:wrong_baseline", "python:mine:new"), 4,
+             "python:mine:wrong_baseline does not compute what the reference does"),
+            (("python:mine:tolerant", "python:mine:off_by_one_element"), 0, "IMPROVED"),
             ((old, "python:mine:boom"), 2, "ValueError: no such case"),
             ((old, "python:mine:refuses"), 3, "48 columns only"),
             ((old, "python:mine:nothing_such"), 2, "AttributeError"),

@@ -139,6 +139,60 @@ static void inout_buffers_are_restored(void **state)
     (void)state;
 }
 
+/* -- arms that differ, without a reference ----------------------------------------------------- */
+
+static ridge_status doubles_but(spin *self, int index, const float *in, float *out,
+                                ridge_error *err)
+{
+    const float *const change = self->data; /* of element 77, of all */
+    int i;
+
+    (void)index;
+    (void)err;
+    for (i = 0; i < SPIN_ELEMENTS; i++)
+        out[i] = 2 * in[i] + change[1];
+    out[77] += change[0];
+    return RIDGE_OK;
+}
+
+static struct agreement_case {
+    const char *name;
+    float change[2];
+    bool has_reference;
+    const char *cause; /* NULL: they agree */
+} agreement_cases[] = {
+    {"the same", {0, 0}, false, NULL},
+    {"rounding", {0, 1e-6f}, false, NULL},
+    {"one element", {5, 0}, false, "1 of 256 elements differ; no reference to tell who is right"},
+    {"one element, of a baseline that is right", {5, 0}, true, "A's are right"},
+    {"one element is NaN", {NAN, 0}, false, "B's out differs from A's at element 77: nan"},
+    {"all, by little", {0, 1e-2f}, false, "256 of 256 elements differ"},
+};
+
+static void arms_agree(void **state)
+{
+    const struct agreement_case *const test = *state;
+    ridge_bench_options options = spin_options();
+    float change[2] = {test->change[0], test->change[1]};
+    ridge_comparison result;
+    spin a, b;
+
+    spin_init(&a, "a", 20);
+    spin_init(&b, "b", 20);
+    if (test->has_reference)
+        a.kernel.reference = spin_reference;
+    b.compute = doubles_but;
+    b.data = change;
+    assert_int_equal(compare(&a, &b, &options, NULL, &result, NULL), RIDGE_OK);
+    assert_int_equal(result.verdict == RIDGE_VERDICT_INVALID, test->cause != NULL);
+    if (test->cause != NULL) {
+        assert_string_equal(result.invalid_guard, "check");
+        assert_non_null(strstr(result.invalid_cause, test->cause));
+        assert_int_equal(result.slots, 0);
+    }
+    assert_balanced(&b);
+}
+
 /* -- identity and null control ----------------------------------------------------------------- */
 
 static void identical_code_is_not_measured(void **state)
@@ -492,6 +546,7 @@ int main(void)
     CASES_ADD_ROWS(&list, timed, timed_cases);
     cases_add(&list, "arms share their buffers", arms_share_their_buffers, NULL);
     CASES_ADD_ROWS(&list, rotations, rotation_cases);
+    CASES_ADD_ROWS(&list, arms_agree, agreement_cases);
     cases_add(&list, "inout buffers are restored", inout_buffers_are_restored, NULL);
     cases_add(&list, "identical code is not measured", identical_code_is_not_measured, NULL);
     cases_add(&list, "null control", null_control, NULL);

@@ -31,6 +31,7 @@ static struct bad {
     {"f(f32:eps=x)", "column 11: expected a decimal number such as 1e-6, found 'x'"},
     {"f(i32:n=)", "column 9: expected an expression, found ')'"},
     {"f(bf16:eps=1)", "column 3: bf16 by value is passed in many ways, expected f32 or f64"},
+    {"f(ptr:out)", "column 7: nothing says what 'out' is, expected ptr:out:out:bf16[m,n], or a"},
     {"f(ptr:x)", "column 7: nothing says what 'x' is, expected ptr:x:in:bf16[m,n], or a family"},
     {"f(ptr:x:input:f32[n])", "column 9: expected in, out, inout or workspace, found 'input'"},
     {"f(ptr:x:in:float7[n])", "column 12: expected one of f64 f32"},

@@ -188,7 +188,7 @@ static void sum_in_bf16(arrays *a)
 
     /* Two parts in a thousand of sum |a||b|, either way. */
     for (int64_t i = 0; i < a->count; i++)
-        a->out[i] = ridge_dtype_round(a->pair.dtype, a->ref[i] * (1 + 0.03 * draw(&state)));
+        a->out[i] = ridge_dtype_round(RIDGE_DTYPE_BF16, a->ref[i] * (1 + 0.03 * draw(&state)));
 }
 
 /* Rows at and around 2^31 elements of a tall matrix of 256 columns. */
@@ -344,6 +344,66 @@ static void input_copied(arrays *a)
     memcpy(a->out, a->previous, (size_t)a->count * sizeof(double));
 }
 
+/* Each output is the sum of its row, or column, of an input; ref and magnitude become those. */
+static void make_sums(arrays *a, bool of_columns)
+{
+    static double input[256 * 64];
+    static const double *inputs[1];
+    static const int64_t counts[] = {256 * 64};
+    uint64_t state = 99;
+
+    for (int64_t i = 0; i < 256 * 64; i++)
+        input[i] = ridge_dtype_round(RIDGE_DTYPE_BF16, draw_normal(&state));
+    inputs[0] = input;
+    a->pair.inputs = inputs;
+    a->pair.input_counts = counts;
+    a->pair.input_count = 1;
+    for (int64_t i = 0; i < 256; i++) {
+        a->ref[i] = a->magnitude[i] = 0;
+        for (int64_t k = 0; k < 64; k++) {
+            const double x = input[of_columns ? k * 256 + i : i * 64 + k];
+
+            a->ref[i] += x;
+            a->magnitude[i] += fabs(x);
+        }
+        a->out[i] = ridge_dtype_round(a->pair.dtype, a->ref[i]);
+    }
+}
+
+static void lacks(arrays *a, bool of_columns, int64_t first, int64_t last, double sign)
+{
+    make_sums(a, of_columns);
+    for (int64_t i = 0; i < 256; i++) {
+        double sum = a->ref[i];
+
+        for (int64_t k = first; k <= last; k++)
+            sum -= sign * a->pair.inputs[0][of_columns ? k * 256 + i : i * 64 + k];
+        a->out[i] = ridge_dtype_round(a->pair.dtype, sum);
+    }
+}
+
+static void last_term(arrays *a)
+{
+    lacks(a, false, 63, 63, 1);
+}
+
+static void last_terms(arrays *a)
+{
+    lacks(a, true, 61, 63, 1);
+}
+
+static void first_terms_twice(arrays *a)
+{
+    lacks(a, false, 0, 3, -1);
+}
+
+static void another_formula(arrays *a)
+{
+    make_sums(a, false);
+    for (int64_t i = 0; i < 256; i++)
+        a->out[i] = ridge_dtype_round(a->pair.dtype, a->ref[i] + 0.5 * a->pair.inputs[0][i * 64]);
+}
+
 static void all_zero(arrays *a)
 {
     memset(a->out, 0, (size_t)a->count * sizeof(double));
@@ -430,6 +490,16 @@ static struct cause_case {
      "nothing is written"},
     {"all slightly too large", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, too_large, "low_precision",
      "slightly too large"},
+    {"a sum without its last term", RIDGE_DTYPE_F32, 256, 1, 0, 0, 64, last_term, "missing_term",
+     "out = ref - term 63 of 64: the sum lacks it: the loop ends early"},
+    {"the same in bf16", RIDGE_DTYPE_BF16, 256, 1, 0, 0, 64, last_term, "missing_term",
+     "out = ref - term 63 of 64"},
+    {"columns without their last terms", RIDGE_DTYPE_F32, 256, 1, 0, 0, 64, last_terms,
+     "missing_term", "out = ref - terms 61-63 of 64"},
+    {"first terms twice", RIDGE_DTYPE_F32, 256, 1, 0, 0, 64, first_terms_twice, "missing_term",
+     "out = ref + terms 0-3 of 64: summed twice"},
+    {"another formula", RIDGE_DTYPE_F32, 256, 1, 0, 0, 64, another_formula, "beyond_rounding",
+     "far beyond rounding: a term is missing or added"},
     {"low precision, either way", RIDGE_DTYPE_F32, 256, 256, 64, 64, 64, sum_in_bf16,
      "low_precision", "everywhere and small"},
     {"from 2^31 elements on", RIDGE_DTYPE_BF16, 10, 256, 64, 0, 64, from_2_31, "index_32bit",

@@ -89,6 +89,37 @@ static void prints_one_case(void **state)
     compare_summary_release(&summary);
 }
 
+/* What would decide: more placements, or more time for those that are allowed. */
+static void says_what_would_decide(void **state)
+{
+    static const struct {
+        int most;
+        const char *first_line;
+    } rows[] = {
+        {6, "CANNOT_TELL: --placements 9 would decide 1 %\n"},
+        {24, "CANNOT_TELL: 9 placements would decide 1 %, the time was enough for 6: raise "
+             "--budget\n"},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct compare_summary summary = {.wanted_count = 1, .placements_most = rows[i].most};
+        ridge_comparison one = comparison(RIDGE_VERDICT_CANNOT_TELL, 0.009, 0.0022, 4096);
+        caught out;
+
+        one.placements_needed = 9;
+        assert_true(compare_summary_add(&summary, &one));
+        compare_summary_decide(&summary);
+        caught_open(&out, 100, false);
+        compare_write_text(out.output, &summary);
+        assert_int_equal(caught_close(&out, NULL), RIDGE_OK);
+        assert_memory_equal(out.text, rows[i].first_line, strlen(rows[i].first_line));
+        free(out.text);
+        compare_summary_release(&summary);
+    }
+}
+
 /* A guard spoke, of an arm whose name is a path; and what the arms launch. */
 static void prints_an_invalid_case(void **state)
 {
@@ -199,6 +230,7 @@ int main(void)
     static cases list;
 
     cases_add(&list, "one case", prints_one_case, NULL);
+    cases_add(&list, "what would decide", says_what_would_decide, NULL);
     cases_add(&list, "invalid case", prints_an_invalid_case, NULL);
     cases_add(&list, "sweep", decides_a_sweep, NULL);
     CASES_ADD_ROWS(&list, exits, exit_cases);

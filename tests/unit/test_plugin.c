@@ -41,6 +41,8 @@ static struct bad {
     {"a short structure", "short.so:twice", "struct_size of kernel 0 is 72, expected at least",
      RIDGE_ERR_FORMAT},
     {"a kernel without a name", "no_name.so:twice", "kernel 0 has no name", RIDGE_ERR_FORMAT},
+    {"an axis that is none", "bad_axis.so:twice", "axis 1 of kernel twice: \"no good\" cannot name",
+     RIDGE_ERR_FORMAT},
     {"a kernel without launch", "no_launch.so:twice", "kernel twice has no launch",
      RIDGE_ERR_FORMAT},
 };
@@ -247,13 +249,18 @@ static void example(void **state)
     ridge_view view = {data, buffers, 0, NULL};
     ridge_reference_view reference = {in, result, sums, buffers, 3};
     ridge_case at;
+    size_t count;
 
     (void)state;
     assert_int_equal(ridge_arm_open(device, RIDGE_TEST_EXAMPLE ":rms_norm", NULL, &arm, NULL),
                      RIDGE_OK);
     kernel = ridge_arm_kernel(arm);
     ridge_arm_case(arm, &at);
-    assert_int_equal(ridge_case_parse("m=3,n=7,dtype=f32", &at, NULL), RIDGE_OK);
+    assert_int_equal(at.axis_count, 2);
+    assert_int_equal(ridge_arm_dtypes(arm, &count)[0], RIDGE_DTYPE_F32);
+    assert_int_equal(count, 1);
+    assert_int_equal(ridge_case_parse("k=3", &at, NULL), RIDGE_ERR_INVALID_ARGUMENT);
+    assert_int_equal(ridge_case_parse("m=3,n=7", &at, NULL), RIDGE_OK);
     assert_int_equal(ridge_kernel_describe(kernel, &at, buffers, &view.count, NULL), RIDGE_OK);
     for (int i = 0; i < M * N; i++)
         xs[i] = (double)(x[i] = (float)(i % 5) - 2);
@@ -270,6 +277,25 @@ static void example(void **state)
     ridge_device_free(device);
 }
 
+/* What a plug-in of before says is not read behind its end. */
+static void takes_an_older_kernel(void **state)
+{
+    ridge_device *const device = cpu();
+    char path[512];
+    ridge_arm *arm;
+    ridge_case at;
+
+    (void)state;
+    assert_int_equal(ridge_arm_open(device, plugin("old.so:twice", path), NULL, &arm, NULL),
+                     RIDGE_OK);
+    ridge_arm_case(arm, &at);
+    assert_int_equal(at.axis_count, 0);
+    assert_int_equal(at.dtype, RIDGE_DTYPE_BF16);
+    assert_int_equal(ridge_arm_tile(arm), 0);
+    ridge_arm_free(arm);
+    ridge_device_free(device);
+}
+
 int main(void)
 {
     static cases list;
@@ -280,5 +306,6 @@ int main(void)
     cases_add(&list, "no copy is left", leaves_nothing, NULL);
     cases_add(&list, "memory that runs out", memory_runs_out, NULL);
     cases_add(&list, "the example", example, NULL);
+    cases_add(&list, "a kernel built before axes", takes_an_older_kernel, NULL);
     return cases_run(&list, "plugin");
 }

@@ -10,7 +10,7 @@ import sys
 from typing import Any, Callable, Dict, Iterator, Optional
 
 # Events of the callback, in the order of ridge_python.h.
-PREPARE, LAUNCH, FINISH, STOP, PROGRESS, OPEN, CASE, CLOSE = range(8)
+PREPARE, LAUNCH, FINISH, STOP, PROGRESS, OPEN, CASE, CLOSE, AGREE = range(9)
 
 # The statuses that Python itself makes; the library knows the names of all.
 INVALID_ARGUMENT, UNSUPPORTED = 1, 2
@@ -105,8 +105,9 @@ def library() -> ctypes.CDLL:
         return _loaded
     raise RidgeError(
         "RIDGE_ERR_IO",
-        f"no {pathlib.Path(tried[-1]).name}: build ridge (cmake --build), or name the file in "
-        f"$RIDGE_LIBRARY; looked for {', '.join(tried[:3])}",
+        f"no {pathlib.Path(tried[-1]).name}: build it (cmake --build build/release "
+        "--target ridge_python), or name the file in $RIDGE_LIBRARY; "
+        f"looked for {', '.join(tried[:3])}",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _arrays, _text
 from ._library import Handle, RidgeError
@@ -15,7 +15,10 @@ Progress = Callable[[str, int, int], None]
 _CACHES = ("cold", "hot")
 _MODES = ("auto", "event", "graph", "batch")
 _REGIMES = ("auto", "short", "both")
-COMPARED_MOST = 1 << 20
+COMPARED_MOST = 1 << 26  # elements of an output; of more every nth
+# Unit roundoff of the types that are rounded.
+_UNITS = {"f64": 2.0 ** -53, "f32": 2.0 ** -24, "f16": 2.0 ** -11, "bf16": 2.0 ** -8,
+          "e4m3": 2.0 ** -4, "e5m2": 2.0 ** -3}
 
 
 class Result:
@@ -184,41 +187,92 @@ def _run_poisoned(function: Function, arguments: Arguments, outputs: Tuple[int, 
     return [_arrays.to_host(value, COMPARED_MOST) for value in found]
 
 
-def _disagreement(handle: Handle, baseline: List[Any], candidate: List[Any],
-                  names: Sequence[str]) -> Optional[str]:
-    """Why the arms do not compute the same; None: they do. More than one element in a hundred that
-    is off by more than a part in 32, or a NaN that the other has not."""
-    if len(baseline) != len(candidate):
-        return f"{names[0]} has {len(baseline)} outputs, {names[1]} {len(candidate)}"
-    for index, (ref, out) in enumerate(zip(baseline, candidate)):
+def tolerance_of(dtype: str, arguments: Arguments) -> float:
+    """By how much two right answers may differ, as a part of |value| and of the root mean square.
+
+    64 unit roundoffs, 8 of types narrower than f32 (results are rounded once or a few times, sums
+    are kept in f32), and what sums over the longest axis in another order differ by, which grows
+    as the root of its length; at most a quarter.
+    """
+    length = max((e for a in arguments if _arrays.is_array(a) for e in _arrays.shape_of(a)),
+                 default=1)
+    unit = _UNITS[dtype]
+    own = (64 if unit <= 2.0 ** -24 else 8) * unit
+    return min(own + 8 * math.sqrt(length) * (unit if dtype == "f64" else 2.0 ** -24), 0.25)
+
+
+def _disagreement(handle: Handle, right: List[Any], found: List[Any], names: Sequence[str],
+                  arguments: Arguments, tolerance: Optional[float]) -> Optional[str]:
+    """Why ``found`` is not ``right``; None: it is, in each element. names: of right, of found."""
+    if len(right) != len(found):
+        return f"{names[0]} has {len(right)} outputs, {names[1]} {len(found)}"
+    for index, (ref, out) in enumerate(zip(right, found)):
         if ref.shape != out.shape:
             return f"output {index} is {ref.shape} of {names[0]}, {out.shape} of {names[1]}"
+        is_float = out.dtype in _UNITS
         poison = int.from_bytes(b"\xff" * (len(out.memory) // max(1, out.elements) or 1), "little")
-        is_float = out.dtype in ("f16", "bf16", "f32", "f64", "e4m3", "e5m2")
-        found = handle.compare_arrays(f"output {index}", out.dtype, out.address, ref.dtype,
-                                      ref.address, None, out.shape, 1, 1 / 32, False, 0, None,
-                                      poison if is_float else None)
-        wrong, count = found["wrong_count"], max(1, found["element_count"])
-        if wrong / count > 0.01 or found["structure_count"] > 0:
-            where = _text.mismatch(found)
-            return f"{names[1]} does not compute what {names[0]} does: " + "; ".join(
-                line.strip() for line in where[:3])
+        part = 0.0 if not is_float else (
+            tolerance_of(out.dtype, arguments) if tolerance is None else tolerance)
+        seen = handle.compare_arrays(f"output {index}", out.dtype, out.address, ref.dtype,
+                                     ref.address, None, out.shape, 1, part, not part, 0, None,
+                                     poison if is_float else None)
+        if seen["wrong_count"] > 0 or seen["structure_count"] > 0:
+            return (f"{names[1]} does not compute what {names[0]} does: "
+                    f"{_text.difference(seen)}")
     return None
 
 
-def _gate(handle: Handle, functions: List[Function], arguments: Arguments,
-          outputs: Tuple[int, ...], inout: Sequence[int], names: Sequence[str]) -> Optional[str]:
-    saved = {index % len(arguments): _arrays.clone(arguments[index]) for index in inout}
-    found = []
-    for function, name in zip(functions, names):
-        try:
-            found.append(_run_poisoned(function, arguments, outputs, saved))
-        except Exception as error:
-            raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT",
-                             f"{name}: {type(error).__name__}: {first_line(error)}") from error
-    for index in outputs:
+def _by_reference(reference: Function, arguments: Arguments, outputs: Tuple[int, ...],
+                  saved: Dict[int, Any]) -> List[Any]:
+    """Its outputs; floating-point torch tensors are given in float64."""
+    lifted = []
+    for index, value in enumerate(arguments):
+        if index in saved:
+            _arrays.restore(value, saved[index])
+        if _arrays.is_torch(value):
+            value = value.detach().double() if value.is_floating_point() else value.clone()
+        lifted.append(value)
+    found = _arrays.outputs_of(reference, tuple(lifted), outputs)
+    _arrays.synchronize(arguments)
+    return [_arrays.to_host(value, COMPARED_MOST) for value in found]
+
+
+class Contender(NamedTuple):
+    """A callable of a comparison, as it is looked at before it is timed."""
+
+    name: str
+    function: Function
+    outputs: Tuple[int, ...]
+    inout: Sequence[int] = ()
+
+
+def gate(handle: Handle, arms: Sequence[Contender], arguments: Arguments,
+         reference: Optional[Function], tolerance: Optional[float]) -> Optional[str]:
+    """Why the arms (baseline, candidate) must not be timed: they differ from the reference, or
+    without one from each other. None: they may be. Leaves zeros in the outputs."""
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT", f"tolerance={tolerance}, expected 0 to 1")
+    saved = {i % len(arguments): _arrays.clone(arguments[i]) for arm in arms for i in arm.inout}
+    answers, right, named = [], None, "reference"
+    try:
+        if reference is not None:
+            right = _by_reference(reference, arguments, arms[0].outputs, saved)
+        for arm in arms:
+            named = arm.name
+            answers.append(_run_poisoned(arm.function, arguments, arm.outputs, saved))
+    except Exception as error:
+        raise RidgeError("RIDGE_ERR_INVALID_ARGUMENT",
+                         f"{named}: {type(error).__name__}: {first_line(error)}") from error
+    for index in {i for arm in arms for i in arm.outputs}:
         _arrays.fill(arguments[index], 0)
-    return _disagreement(handle, found[0], found[1], names)
+    for index, contents in saved.items():
+        _arrays.restore(arguments[index], contents)
+    if right is None:
+        return _disagreement(handle, answers[0], answers[1], [arm.name for arm in arms], arguments,
+                             tolerance)
+    causes = [_disagreement(handle, right, answer, ("the reference", arm.name), arguments, tolerance)
+              for arm, answer in zip(arms, answers)]
+    return causes[0] or causes[1]
 
 
 def _refused(device: Dict[str, Any], names: Sequence[str], delta: float,
@@ -262,7 +316,9 @@ def compare(candidate: Function, baseline: Function, make: Callable[[int], Any],
             most: Optional[int] = None, cache: str = "cold", mode: str = "auto",
             regime: str = "auto", seed: int = 1, device: Optional[str] = None, check: bool = True,
             null: bool = False, names: Optional[Sequence[str]] = None,
-            without: Sequence[str] = (), progress: Optional[Progress] = None) -> Comparison:
+            without: Sequence[str] = (), progress: Optional[Progress] = None,
+            reference: Optional[Function] = None,
+            tolerance: Optional[float] = None) -> Comparison:
     """Is ``candidate`` faster than ``baseline``?
 
     ``make(i)`` builds rotation set i, the arguments of a call: a tuple of tensors and other values.
@@ -287,7 +343,13 @@ def compare(candidate: Function, baseline: Function, make: Callable[[int], Any],
         cache: "cold" or "hot". mode: "auto", "event", "graph", "batch". regime: "auto", "short",
             "both": also under sustained load.
         device: "cuda:0", "cpu"; default: where the tensors are.
-        check: the two must compute the same on poisoned outputs before they are timed.
+        check: the two must compute the same on poisoned outputs before they are timed, in each
+            element; else the verdict is INVALID.
+        reference: both must compute what it does instead. Called as they are, with floating-point
+            torch tensors in float64.
+        tolerance: a difference that is right, as a part of |value| + rms of the output; default by
+            type: 64 unit roundoffs, 8 of types narrower than f32, and 8 sqrt(longest axis) of f32's
+            (f64's in f64). Integers are equal.
         null: the candidate is the baseline: a control of the measurement.
         progress: called with phase, steps done, steps in all.
 
@@ -304,7 +366,8 @@ def compare(candidate: Function, baseline: Function, make: Callable[[int], Any],
     places = _indices(outputs, arguments)
     with Handle() as handle:
         where = handle.open(device or _arrays.device_of(arguments))
-        cause = _gate(handle, functions, arguments, places, inout, names) if check else None
+        arms = [Contender(n, f, places, inout) for n, f in zip(names, functions)]
+        cause = gate(handle, arms, arguments, reference, tolerance) if check else None
         if cause is not None:
             return _refused(where, names, delta or 0.01, cause)
         _prepare(handle, functions, names, arguments, places, reads, writes, flop)

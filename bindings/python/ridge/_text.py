@@ -44,8 +44,8 @@ def where(result: Dict[str, Any]) -> str:
     """"cold (rotation 4, 5.3x L2)   NVIDIA H200, 1.98 GHz"."""
     run, device = result["run"], result["device"]
     line = run["cache"]
-    if run["cache"] == "cold" and run["rotation"] > 0 and run["rotation_l2"] is not None:
-        line += f" (rotation {run['rotation']}, {run['rotation_l2']:.1f}x L2)"
+    if run["cache"] != "hot" and run["rotation"] > 0 and run["rotation_l2"] is not None:
+        line += f" (rotation {run['rotation']}, {run['rotation_l2']:.2g}x L2)"
     return f"{line}   {device['name']}"
 
 
@@ -71,6 +71,17 @@ def arm_line(letter: str, arm: Dict[str, Any], width: int) -> str:
     if arm["amortized_ns"] is not None and arm["median_ns"] != arm["amortized_ns"]:
         line += f"  ({time(arm['median_ns'])} alone)"
     return line
+
+
+def difference(found: Dict[str, Any]) -> str:
+    """One line: the worst element, how many, and a cause that two arms can have."""
+    text = f"{found['name']}"
+    if found["worst_index"] >= 0:
+        text += (f" at {_place(found, found['worst_index'])} is {_value(found['worst_out'])}, "
+                 f"expected {_value(found['worst_ref'])}")
+    text += f"; {found['wrong_count']:,} of {found['element_count']:,} elements wrong"
+    is_shape = found["cause"] and found["cause_id"] not in ("scattered", "low_precision")
+    return f"{text}; {found['cause']}" if is_shape else text
 
 
 def mismatch(found: Dict[str, Any]) -> List[str]:

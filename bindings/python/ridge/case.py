@@ -16,9 +16,10 @@ class Case:
         outputs: positions in a set that are written.
         inout: those of them that are read too.
         reference: called as ``call`` is, with floating-point torch tensors in float64; None: no
-            answer is known.
+            answer is known, and two arms are held against each other.
         reads, writes: compulsory bytes of a call; None: each tensor of a set once.
         flop: operations of a call, a multiply-add is two; None: unknown.
+        tolerance: as of compare(); None: by the type.
         accumulate_length: longest chain of additions of an output, see check(); None: the longest
             axis of an input.
     """
@@ -32,3 +33,4 @@ class Case:
     writes: Optional[float] = None
     flop: Optional[float] = None
     accumulate_length: Optional[int] = None
+    tolerance: Optional[float] = None

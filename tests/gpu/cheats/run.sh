@@ -98,13 +98,23 @@ while IFS='	' read -r name where command mode guards case _; do
     if [ "$where" != both ] && [ "$where" != "$device" ]; then
         continue
     fi
-    problem=
-    "do_$command"
+    # What a comparison sees takes time, and a CPU under load leaves a patient cheat too little: such
+    # a row has three tries, and says how many it took.
+    tries=0
+    while :; do
+        problem=''
+        tries=$((tries + 1))
+        "do_$command"
+        if [ -z "$problem" ] || [ "$device $command" != 'cpu compare' ] || [ $tries -eq 3 ]; then
+            break
+        fi
+    done
     if [ -n "$problem" ]; then
         failed=$((failed + 1))
         printf '%-8s %-18s %s\n' FAILED "$name" "$problem"
     else
         done=$((done + 1))
+        [ $tries -eq 1 ] || guards="$guards, try $tries"
         printf '%-8s %-18s %-8s %s\n' ok "$name" "$command" "$guards"
     fi
 done <"$expected"

@@ -13,6 +13,8 @@
 #define NO_LAUNCH 5
 #define NO_NAME 6
 #define CHANGED 7 /* as RIGHT, but for one number */
+#define OLD 8     /* built when a kernel ended with its context */
+#define BAD_AXIS 9
 
 #if VARIANT == CHANGED
 #define FACTOR 3
@@ -53,10 +55,19 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
     return RIDGE_OK;
 }
 
+#if VARIANT == OLD || VARIANT == BAD_AXIS
+static const ridge_case base = {
+    .struct_size = sizeof(ridge_case), .axes = {{"n", 8}, {"no good", 1}}, .axis_count = 2};
+#define BASE .default_case = &base,
+#else
+#define BASE
+#endif
+
 static const ridge_kernel kernels[] = {
-    {.struct_size = VARIANT == SHORT ? 72 : sizeof(ridge_kernel),
-     .name = VARIANT == NO_NAME ? NULL : "twice",
-     .describe = describe,
+    {BASE.struct_size = VARIANT == SHORT ? 72
+                        : VARIANT == OLD ? offsetof(ridge_kernel, default_case)
+                                         : sizeof(ridge_kernel),
+     .name = VARIANT == NO_NAME ? NULL : "twice", .describe = describe,
      .launch = VARIANT == NO_LAUNCH ? NULL : launch},
     {.struct_size = sizeof(ridge_kernel), .name = "double", .describe = describe, .launch = launch},
 };

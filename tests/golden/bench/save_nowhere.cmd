@@ -1,0 +1,1 @@
+ridge bench probe:copy --device cpu --save nowhere/times.json

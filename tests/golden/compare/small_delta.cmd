@@ -1,0 +1,1 @@
+ridge compare probe:copy probe:read --delta 1e-30
