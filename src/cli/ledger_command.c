@@ -263,6 +263,11 @@ static int import_stream(struct request *request, FILE *stream, const char *name
 
     while (status == CLI_DONE && (length = getline(&line, &room, stream)) >= 0) {
         number++;
+        if (number == 1 && strncmp(line, "SQLite format 3", 15) == 0) {
+            cli_message(name, "a ledger, expected lines of JSON: ridge ledger merge takes it");
+            status = CLI_USAGE;
+            break;
+        }
         if (ridge_ledger_import_line(request->opened, line, (size_t)length, &err) != RIDGE_OK) {
             snprintf(where, sizeof(where), "%.300s:%zu", name, number);
             status = cli_fail(where, &err);

@@ -61,6 +61,8 @@ int cli_query_one(ridge_ledger *ledger, const char *path, const char *sql,
     return cli_query_close(&query);
 }
 
+enum { LARGEST_RESULT = 1000000 }; /* rows that are held at once */
+
 /* -- tables ------------------------------------------------------------------------------------ */
 
 static void add_cell(ridge_table *table, ridge_ledger_rows *rows, size_t column)
@@ -85,13 +87,27 @@ static void add_cell(ridge_table *table, ridge_ledger_rows *rows, size_t column)
     }
 }
 
+/* A name is a piece of the query where that gives none: its line breaks, and what would steer a
+ * terminal, become blanks. free(). */
+static char *clean_name(const char *name)
+{
+    char *const copy = strdup(name), *at;
+
+    for (at = copy; copy != NULL && *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = ' ';
+    return copy;
+}
+
 /* Columns by the first row: what is text there stands on the left. */
-static void set_columns(ridge_column *columns, size_t count, ridge_ledger_rows *rows, bool has_row)
+static void set_columns(ridge_column *columns, char **names, size_t count, ridge_ledger_rows *rows,
+                        bool has_row)
 {
     size_t i;
 
     for (i = 0; i < count; i++) {
-        columns[i].key = ridge_ledger_rows_column_name(rows, i);
+        names[i] = clean_name(ridge_ledger_rows_column_name(rows, i));
+        columns[i].key = names[i] != NULL ? names[i] : "";
         columns[i].title = columns[i].key;
         columns[i].narrowest = 8;
         columns[i].is_text = !has_row || ridge_ledger_rows_kind(rows, i) == RIDGE_LEDGER_IS_TEXT;
@@ -104,8 +120,9 @@ int cli_query_print(ridge_ledger *ledger, const char *path, const char *sql,
 {
     struct cli_query query;
     ridge_column *columns = NULL;
+    char **names = NULL;
     ridge_table *table = NULL;
-    size_t column_count = 0, i;
+    size_t column_count = 0, row_count = 0, i;
     bool has_row;
 
     cli_query_open(&query, ledger, path, sql, values, count);
@@ -113,17 +130,26 @@ int cli_query_print(ridge_ledger *ledger, const char *path, const char *sql,
     if (query.status == RIDGE_OK) {
         column_count = ridge_ledger_rows_column_count(query.rows);
         columns = calloc(column_count + 1, sizeof(*columns));
+        names = calloc(column_count + 1, sizeof(*names));
     }
-    if (columns != NULL) {
-        set_columns(columns, column_count, query.rows, has_row);
+    if (columns != NULL && names != NULL) {
+        set_columns(columns, names, column_count, query.rows, has_row);
         table = ridge_table_create(columns, column_count);
     }
-    for (; has_row; has_row = cli_query_next(&query))
+    for (; has_row && ++row_count <= LARGEST_RESULT; has_row = cli_query_next(&query))
         for (i = 0; i < column_count; i++)
             add_cell(table, query.rows, i);
+    if (has_row) {
+        snprintf(query.err.text, sizeof(query.err.text),
+                 "the query has more than %d rows: LIMIT, or count(*)", LARGEST_RESULT);
+        query.err.status = query.status = RIDGE_ERR_OVERFLOW;
+    }
     if (query.status == RIDGE_OK)
         ridge_table_write(table, format, output, json, key);
     ridge_table_free(table);
+    for (i = 0; names != NULL && i < column_count; i++)
+        free(names[i]);
+    free(names);
     free(columns);
     return cli_query_close(&query);
 }

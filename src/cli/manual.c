@@ -74,6 +74,97 @@ static void begin(struct block *block, enum block_kind kind, const char *prefix,
     add_line(block, line + strlen(prefix), length - strlen(prefix));
 }
 
+/* -- tables ------------------------------------------------------------------------------------ */
+
+enum { TABLE_COLUMNS = 8, CELL_BYTES = 400, ROW_BYTES = 4000, TABLE_WIDTH = 94 };
+
+struct row {
+    char cells[TABLE_COLUMNS][CELL_BYTES];
+    size_t count;
+};
+
+/* Cells of "| a | b |", without the marks of code; returns the line behind it. */
+static const char *read_row(const char *at, const char *end, struct row *row)
+{
+    size_t used = 0;
+
+    row->count = 0;
+    for (at++; at < end && *at != '\n'; at++) {
+        char *const cell = row->cells[row->count];
+
+        if (*at == '|') {
+            while (used > 0 && cell[used - 1] == ' ')
+                used--;
+            cell[used] = '\0';
+            used = 0;
+            row->count += row->count + 1 < TABLE_COLUMNS;
+        } else if (*at != '`' && (used > 0 || *at != ' ') && used < CELL_BYTES - 1) {
+            cell[used++] = *at;
+        }
+    }
+    return at < end ? at + 1 : end;
+}
+
+/* The rule below the titles. */
+static bool is_rule(const struct row *row)
+{
+    return row->count > 0 && row->cells[0][0] != '\0' &&
+           strspn(row->cells[0], "-: ") == strlen(row->cells[0]);
+}
+
+/* The last cell of a row behind the others, as many lines as it takes. */
+static void write_last(ridge_output *output, struct place *place, char *text, size_t used,
+                       const char *cell, block_writer *write)
+{
+    const size_t room = used + 20 < TABLE_WIDTH ? TABLE_WIDTH - used : 20;
+
+    while (*cell != '\0') {
+        size_t length = strlen(cell), cut = room;
+
+        if (length > room) {
+            while (cut > 0 && cell[cut] != ' ')
+                cut--;
+            length = cut > 0 ? cut : room;
+        }
+        snprintf(text + used, ROW_BYTES - used, "%.*s", (int)length, cell);
+        write(output, place, BLOCK_CODE, text);
+        memset(text, ' ', used);
+        cell += length;
+        cell += strspn(cell, " ");
+    }
+}
+
+/* A table as lines of code in aligned columns; returns what follows it. */
+static const char *print_table(ridge_output *output, struct place *place, const char *at,
+                               const char *end, block_writer *write)
+{
+    size_t widths[TABLE_COLUMNS] = {0}, i;
+    const char *line = at;
+    struct row row;
+
+    while (line < end && *line == '|') {
+        line = read_row(line, end, &row);
+        for (i = 0; i < row.count && !is_rule(&row); i++)
+            if (strlen(row.cells[i]) > widths[i])
+                widths[i] = strlen(row.cells[i]);
+    }
+    while (at < line) {
+        char text[ROW_BYTES] = "";
+        size_t used = 0;
+
+        at = read_row(at, end, &row);
+        if (is_rule(&row))
+            continue;
+        for (i = 0; i + 1 < row.count && used < sizeof(text) - 1; i++)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%-*s  ", (int)widths[i],
+                                     row.cells[i]);
+        if (row.count > 0 && used < sizeof(text) - 1)
+            write_last(output, place, text, used, row.cells[row.count - 1], write);
+    }
+    write(output, place, BLOCK_CODE, NULL);
+    return at;
+}
+
 static void print_blocks(ridge_output *output, const struct manual_page *page, block_writer *write)
 {
     const char *at = (const char *)page->text;
@@ -96,6 +187,10 @@ static void print_blocks(ridge_output *output, const struct manual_page *page, b
 
             snprintf(line, sizeof(line), "%.*s", (int)(length < 255 ? length : 255), at);
             write(output, &place, BLOCK_CODE, line);
+        } else if (at[0] == '|') {
+            flush(&block, output, &place, write);
+            at = print_table(output, &place, at, end, write);
+            continue;
         } else if (length == 0) {
             flush(&block, output, &place, write);
         } else if (begins_with(at, length, "# ")) {

@@ -213,6 +213,11 @@ static bool parse_prediction(const char *text, double *out)
     return true;
 }
 
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '\0';
+}
+
 static int start(struct request *request, int argc, char **argv)
 {
     ridge_step_start step = {.campaign = request->campaign,
@@ -231,6 +236,8 @@ static int start(struct request *request, int argc, char **argv)
     if (argc != 3)
         return cli_usage_error("start expects one CHANGE in quotes, got %d", argc - 2);
     step.change = argv[2];
+    if (is_blank(step.change)) /* before a ledger is made */
+        return cli_usage_error("start expects one CHANGE in quotes, got an empty one");
     if (request->predict != NULL && !parse_prediction(request->predict, &step.predicted_ratio))
         return cli_usage_error("--predict '%s': expected new time / old time such as 0.5, or 2x",
                                request->predict);
@@ -313,6 +320,8 @@ static int close_step(struct request *request, bool is_kept, int argc, char **ar
     if (argc > 3 || (!is_kept && argc != 3))
         return cli_usage_error("%s expects %s REASON in quotes, got %d", argv[1],
                                is_kept ? "at most one" : "one", argc - 2);
+    if (!is_kept && is_blank(argv[2]))
+        return cli_usage_error("reject expects one REASON in quotes, got an empty one");
     status = cli_ledger_open(request->ledger, RIDGE_LEDGER_WRITE, &request->opened);
     if (status != CLI_DONE)
         return status;

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,8 @@ static const struct refusal {
     {SQLITE_CANTOPEN, RIDGE_ERR_IO, "cannot be opened"},
     {SQLITE_PERM, RIDGE_ERR_IO, "may not be read"},
     {SQLITE_NOTADB, RIDGE_ERR_FORMAT, "no ledger: not an SQLite database"},
+    {SQLITE_ERROR, RIDGE_ERR_FORMAT,
+     "damaged, or its tables are not those of a ledger: take a copy or an export of it"},
     {SQLITE_CORRUPT, RIDGE_ERR_FORMAT,
      "damaged: take a copy or an export of it, or save what can be by "
      "sqlite3 FILE .recover | sqlite3 NEW"},
@@ -128,8 +131,13 @@ static ridge_status try_file(const char *path, ridge_ledger_mode mode, ridge_err
     const int flags = mode == RIDGE_LEDGER_READ     ? O_RDONLY
                       : mode == RIDGE_LEDGER_CREATE ? O_RDWR | O_CREAT
                                                     : O_RDWR;
-    const int descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666);
+    struct stat info;
+    int descriptor;
 
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+        return ridge_fail(err, RIDGE_ERR_IO, "no ledger: %s, expected a file",
+                          S_ISDIR(info.st_mode) ? "a folder" : "a pipe, socket or device");
+    descriptor = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666);
     if (descriptor < 0)
         return ridge_fail(err, RIDGE_ERR_IO, "cannot be %s: %s",
                           mode == RIDGE_LEDGER_READ ? "read" : "written", strerror(errno));

@@ -9,7 +9,11 @@
 struct ridge_ledger_rows {
     ridge_ledger *ledger;
     sqlite3_stmt *statement;
+    int progress; /* times QUERY_OPERATIONS that it has taken */
 };
+
+/* What a query may take. */
+enum { QUERY_OPERATIONS = 1000000, QUERY_PROGRESS = 500, QUERY_BYTES = 1 << 28 };
 
 /* What a query may do: read. */
 static int allow_reading(void *context, int action, const char *a, const char *b, const char *c,
@@ -49,6 +53,9 @@ static ridge_status prepare_query(ridge_ledger *ledger, const char *sql, sqlite3
                           sqlite3_errmsg(ledger->database));
     if (code != SQLITE_OK)
         return ledger_fail(ledger, "read the ledger", err);
+    /* VACUUM INTO asks no authorizer, and writes. */
+    if (*out != NULL && (!sqlite3_stmt_readonly(*out) || sqlite3_column_count(*out) == 0))
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "a query may only read: SELECT ...");
     if (*out == NULL || rest[strspn(rest, " \t\r\n;")] != '\0')
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "%s, expected one SELECT",
                           *out == NULL ? "an empty query" : "several statements");
@@ -88,13 +95,40 @@ void ridge_ledger_rows_free(ridge_ledger_rows *rows)
     ridge_free(rows);
 }
 
+static int count_operations(void *context)
+{
+    ridge_ledger_rows *const rows = context;
+
+    return ++rows->progress > QUERY_PROGRESS;
+}
+
+/* A query can loop for ever and make values of any size: operations and bytes are counted, so that
+ * the same query always ends in the same way. */
+static int bounded_step(ridge_ledger_rows *rows)
+{
+    sqlite3 *const database = rows->ledger->database;
+    const int before = sqlite3_limit(database, SQLITE_LIMIT_LENGTH, QUERY_BYTES);
+    int code;
+
+    sqlite3_progress_handler(database, QUERY_OPERATIONS, count_operations, rows);
+    code = sqlite3_step(rows->statement);
+    sqlite3_progress_handler(database, 0, NULL, NULL);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, before);
+    return code;
+}
+
 ridge_status ridge_ledger_rows_next(ridge_ledger_rows *rows, bool *has_row, ridge_error *err)
 {
-    const int code = sqlite3_step(rows->statement);
+    const int code = bounded_step(rows);
 
     *has_row = code == SQLITE_ROW;
     if (code == SQLITE_ROW || code == SQLITE_DONE)
         return RIDGE_OK;
+    if (code == SQLITE_INTERRUPT)
+        return ridge_fail(err, RIDGE_ERR_OVERFLOW,
+                          "the query does not end: stopped after 500 million operations");
+    if ((code & 0xff) == SQLITE_TOOBIG)
+        return ridge_fail(err, RIDGE_ERR_OVERFLOW, "the query makes a value of more than 256 MiB");
     if (code == SQLITE_ERROR)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "the query failed: %s",
                           sqlite3_errmsg(rows->ledger->database));

@@ -272,6 +272,19 @@ static void make_damaged(const char *name)
     fclose(stream);
 }
 
+/* The format of the tables, which SQLite calls an error like any other. */
+static void make_bad_header(const char *name)
+{
+    FILE *stream;
+
+    ridge_ledger_free(open_file(name, RIDGE_LEDGER_CREATE));
+    stream = fopen(path_of(name), "r+b");
+    assert_non_null(stream);
+    fseek(stream, 47, SEEK_SET);
+    putc(0xff, stream);
+    fclose(stream);
+}
+
 static struct bad_ledger {
     const char *name;
     void (*make)(const char *name);
@@ -281,7 +294,9 @@ static struct bad_ledger {
 } bad_ledgers[] = {
     {"none there, to read", make_nothing, RIDGE_LEDGER_READ, RIDGE_ERR_IO, "No such file"},
     {"none there, to write", make_nothing, RIDGE_LEDGER_WRITE, RIDGE_ERR_IO, "No such file"},
-    {"a folder", make_folder, RIDGE_LEDGER_WRITE, RIDGE_ERR_IO, "Is a directory"},
+    {"a folder", make_folder, RIDGE_LEDGER_WRITE, RIDGE_ERR_IO, "a folder, expected a file"},
+    {"a folder to read", make_folder, RIDGE_LEDGER_READ, RIDGE_ERR_IO, "a folder, expected a file"},
+    {"a damaged header", make_bad_header, RIDGE_LEDGER_READ, RIDGE_ERR_FORMAT, "damaged, or its"},
     {"an empty file", make_empty, RIDGE_LEDGER_READ, RIDGE_ERR_FORMAT, "no ledger: an empty file"},
     {"a text", make_text, RIDGE_LEDGER_CREATE, RIDGE_ERR_FORMAT, "not an SQLite database"},
     {"another database", make_other_database, RIDGE_LEDGER_CREATE, RIDGE_ERR_FORMAT,

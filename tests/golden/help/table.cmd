@@ -1,0 +1,1 @@
+ridge help compare | sed -n '/^ *verdict/,/^$/p'

@@ -1,0 +1,1 @@
+ridge help --man compare | sed -n '/^verdict/,/^.fi/p'

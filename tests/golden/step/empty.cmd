@@ -1,0 +1,1 @@
+sh ../golden/with_ledger - 'step start -c c " "'
