@@ -310,16 +310,29 @@ static bool is_the_same(ridge_test test)
            test == RIDGE_TEST_BANDS_READ || test == RIDGE_TEST_INPUTS || test == RIDGE_TEST_REPEAT;
 }
 
-/* A race that twenty launches do not show is no likely one. */
+/* What differs from launch to launch is a race wherever it is; the place stays in the text. A race
+ * that twenty launches do not show is no likely one. */
 static void weigh_race(ridge_check_result *out)
 {
-    for (size_t i = 0; i < out->test_count; i++)
-        if (out->tests[i].test == RIDGE_TEST_REPEAT &&
-            out->tests[i].outcome == RIDGE_OUTCOME_PASS &&
-            strcmp(out->mismatch.cause_id, "scattered") == 0)
-            snprintf(out->mismatch.cause, sizeof(out->mismatch.cause),
-                     "few, scattered, the same at every launch: no race; a rare value (overflow, "
-                     "a tie, a branch)");
+    ridge_mismatch *const wrong = &out->mismatch;
+    char place[sizeof(wrong->cause)];
+    size_t i;
+
+    for (i = 0; i < out->test_count && out->tests[i].test != RIDGE_TEST_REPEAT; i++)
+        ;
+    if (i == out->test_count || wrong->match != RIDGE_MATCH_WRONG)
+        return;
+    if (out->tests[i].outcome == RIDGE_OUTCOME_PASS && strcmp(wrong->cause_id, "scattered") == 0)
+        snprintf(wrong->cause, sizeof(wrong->cause),
+                 "few, scattered, the same at every launch: no race; a rare value (overflow, "
+                 "a tie, a branch)");
+    if (out->tests[i].outcome != RIDGE_OUTCOME_FAIL ||
+        strcmp(wrong->cause_id, "pipeline_stage") == 0)
+        return;
+    snprintf(place, sizeof(place), "%.*s", (int)strcspn(wrong->cause, ":"), wrong->cause);
+    snprintf(wrong->cause, sizeof(wrong->cause),
+             "%.80s, other elements at each launch: a race, a missing barrier or fence", place);
+    snprintf(wrong->cause_id, sizeof(wrong->cause_id), "race");
 }
 
 static ridge_status run_tests(checker *self, ridge_error *err)
