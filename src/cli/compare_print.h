@@ -31,7 +31,7 @@ struct compare_summary {
     bool is_interrupted, is_null;
     bool require_decision, require_change;
     int placements_most; /* that were allowed */
-    uint64_t without; /* bits 1 << ridge_guard that were switched off */
+    uint64_t without;    /* bits 1 << ridge_guard that were switched off */
 };
 
 /* False: out of memory. */
