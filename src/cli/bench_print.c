@@ -68,11 +68,7 @@ void bench_summary_release(struct bench_summary *summary)
 
 double bench_time_ns(const ridge_measurement *measurement)
 {
-    const ridge_arm_summary *const arm = &measurement->arm;
-    const bool is_amortized =
-        measurement->mode == RIDGE_MODE_GRAPH || measurement->mode == RIDGE_MODE_BATCH;
-
-    return is_amortized && isfinite(arm->amortized_ns) ? arm->amortized_ns : arm->median_ns;
+    return measure_time_ns(&measurement->arm, measurement->mode);
 }
 
 const char *bench_bound_by(const ridge_measurement *measurement)

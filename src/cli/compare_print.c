@@ -213,7 +213,8 @@ static void write_arm(ridge_output *output, const ridge_comparison *comparison, 
     struct number time, text;
 
     ridge_output_format(output, "  %c  %-*.*s  %10s", which == 0 ? 'A' : 'B', name_columns,
-                        name_columns, name, shown(arm->median_ns, RIDGE_UNIT_NS, &time));
+                        name_columns, name,
+                        shown(measure_time_ns(arm, comparison->mode), RIDGE_UNIT_NS, &time));
     if (isfinite(rate) && rate > 0)
         ridge_output_format(
             output, "  %s",
@@ -352,8 +353,8 @@ static void add_row(ridge_table *table, const struct measure_span *span,
     if (row->has_second && isfinite(interval_of(&row->second)->centre))
         snprintf(again, sizeof(again), "%.4f", exp(interval_of(&row->second)->centre));
     ridge_table_text(table, measure_span_rest(span, &comparison->at, text, sizeof(text)));
-    ridge_table_number(table, comparison->arms[0].median_ns);
-    ridge_table_number(table, comparison->arms[1].median_ns);
+    ridge_table_number(table, measure_time_ns(&comparison->arms[0], comparison->mode));
+    ridge_table_number(table, measure_time_ns(&comparison->arms[1], comparison->mode));
     snprintf(text, sizeof(text), "%.4f", exp(interval->centre));
     ridge_table_text(table, isfinite(interval->centre) ? text : NULL);
     ridge_table_text(table, range);

@@ -104,6 +104,8 @@ int measure_names(const char *text, const char *const *names, const char *what, 
 bool measure_percent(const char *text, double *frac);
 /* "run under the power cap, clocks locked": reasons of RIDGE_CLOCK_...; "" for none. */
 char *measure_clock_text(unsigned reasons, char *buffer, size_t size);
+/* The time that a mode is about: of launches back to back, or of one between events. */
+double measure_time_ns(const ridge_arm_summary *arm, ridge_mode mode);
 /* "norm_kernel<float>: 256x256 blocks of 32x8 threads" for a path of the measuring loop; a part that
  * is no kernel stays as it is. */
 char *measure_path_text(const char *path, char *buffer, size_t size);

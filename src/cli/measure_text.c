@@ -147,6 +147,13 @@ char *measure_clock_text(unsigned reasons, char *buffer, size_t size)
     return buffer;
 }
 
+double measure_time_ns(const ridge_arm_summary *arm, ridge_mode mode)
+{
+    const bool is_amortized = mode == RIDGE_MODE_GRAPH || mode == RIDGE_MODE_BATCH;
+
+    return is_amortized && isfinite(arm->amortized_ns) ? arm->amortized_ns : arm->median_ns;
+}
+
 /* "256x256": without the extents behind the last that is more than 1. */
 static void extent_text(const unsigned *extents, char *buffer, size_t size)
 {
