@@ -347,12 +347,13 @@ static void input_copied(arrays *a)
 /* Each output is the sum of its row, or column, of an input; ref and magnitude become those. */
 static void make_sums(arrays *a, bool of_columns)
 {
-    static double input[256 * 64];
+    enum { INPUTS = 256 * 64 };
+    static double input[INPUTS];
     static const double *inputs[1];
-    static const int64_t counts[] = {256 * 64};
+    static const int64_t counts[] = {INPUTS};
     uint64_t state = 99;
 
-    for (int64_t i = 0; i < 256 * 64; i++)
+    for (int64_t i = 0; i < INPUTS; i++)
         input[i] = ridge_dtype_round(RIDGE_DTYPE_BF16, draw_normal(&state));
     inputs[0] = input;
     a->pair.inputs = inputs;
