@@ -145,17 +145,6 @@ static ridge_status changed_launch(const ridge_kernel *self, const ridge_case *a
     return probe->launch(probe, &own, view, state, stream, err);
 }
 
-static const ridge_kernel *probe_named(const char *name)
-{
-    const ridge_family *const family = ridge_probe_family();
-    size_t i;
-
-    for (i = 0; i < family->variant_count; i++)
-        if (strcmp(family->variants[i]->name, name) == 0)
-            return family->variants[i];
-    abort();
-}
-
 static void changed_init(changed *out, const char *probe, int variant, int extra, bool is_zero)
 {
     *out = (changed){.kernel = {.struct_size = sizeof(ridge_kernel),
@@ -163,7 +152,7 @@ static void changed_init(changed *out, const char *probe, int variant, int extra
                                 .describe = changed_describe,
                                 .work = changed_work,
                                 .launch = changed_launch},
-                     .probe = probe_named(probe),
+                     .probe = ridge_family_variant(ridge_probe_family(), probe),
                      .is_zero = is_zero};
     out->kernel.context = out;
     snprintf(out->changes, sizeof(out->changes), "variant=%d,extra=%d", variant, extra);

@@ -286,6 +286,9 @@ ridge_status ridge_kernel_prepare(const ridge_kernel *kernel, const ridge_case *
                                   const ridge_view *view, void **state, struct CUstream_st *stream,
                                   ridge_error *err);
 void ridge_kernel_finish(const ridge_kernel *kernel, void *state);
+/* A variant by its name, with the family's in front or without ("probe:copy", "copy"); NULL. */
+const ridge_kernel *ridge_family_variant(const ridge_family *family, const char *name);
+
 /* A refusal, as opposed to a failure. */
 bool ridge_status_is_refusal(ridge_status status);
 

@@ -230,11 +230,10 @@ static ridge_status open_family(ridge_arm *arm, const ridge_arm_options *options
 
     if (status != RIDGE_OK)
         return status;
+    arm->kernel = ridge_family_variant(family, arm->name.item);
     for (size_t i = 0; i < family->variant_count; i++) {
         const size_t used = strlen(names);
 
-        if (arm->kernel == NULL && strcmp(variant_name(family, i), arm->name.item) == 0)
-            arm->kernel = family->variants[i];
         snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "",
                  variant_name(family, i));
     }

@@ -14,6 +14,7 @@
 #endif
 
 #include "arm/arm_internal.h"
+#include "base/file.h"
 
 enum {
     MOST_KERNELS = 1024,
@@ -22,21 +23,6 @@ enum {
 };
 
 /* -- copies ------------------------------------------------------------------------------------ */
-
-static bool write_all(int descriptor, const uint8_t *bytes, size_t size_bytes)
-{
-    while (size_bytes > 0) {
-        const ssize_t done = write(descriptor, bytes, size_bytes);
-
-        if (done < 0 && errno != EINTR)
-            return false;
-        if (done > 0) {
-            bytes += done;
-            size_bytes -= (size_t)done;
-        }
-    }
-    return true;
-}
 
 /* What the loader said, without the name of the copy in front. */
 static const char *loader_message(const char *copy)
@@ -64,7 +50,7 @@ static ridge_status load_copy(ridge_arm *arm, const char *folder, ridge_error *e
     if (descriptor < 0)
         return ridge_fail(err, RIDGE_ERR_IO, "no copy to load can be made in %.200s ($TMPDIR): %s",
                           folder, strerror(errno));
-    if (!write_all(descriptor, arm->image, arm->image_bytes))
+    if (!ridge_write_all(descriptor, arm->image, arm->image_bytes))
         status = ridge_fail(err, RIDGE_ERR_IO,
                             "the copy to load in %.200s ($TMPDIR) cannot be written: %s", folder,
                             strerror(errno));

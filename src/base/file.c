@@ -236,3 +236,20 @@ const char *ridge_built_with(char *buffer, size_t size)
     snprintf(buffer, size, "zstd %s, zlib %s", ZSTD_versionString(), zlibVersion());
     return buffer;
 }
+
+bool ridge_write_all(int descriptor, const void *bytes, size_t size_bytes)
+{
+    const char *at = bytes;
+
+    while (size_bytes > 0) {
+        const ssize_t done = write(descriptor, at, size_bytes);
+
+        if (done < 0 && errno != EINTR)
+            return false;
+        if (done > 0) {
+            at += done;
+            size_bytes -= (size_t)done;
+        }
+    }
+    return true;
+}

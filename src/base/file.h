@@ -4,6 +4,9 @@
 #ifndef RIDGE_BASE_FILE_H
 #define RIDGE_BASE_FILE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/cursor.h"
 #include "ridge/status.h"
 
@@ -22,5 +25,8 @@ ridge_status ridge_file_open(const char *path, ridge_file *out, ridge_error *err
 ridge_status ridge_file_unpack(ridge_file *file, const char *name, size_t largest_bytes,
                                ridge_error *err);
 void ridge_file_release(ridge_file *file);
+
+/* Writes everything to a descriptor, through interruptions; false: errno says why not. */
+bool ridge_write_all(int descriptor, const void *bytes, size_t size_bytes);
 
 #endif

@@ -32,17 +32,6 @@ static const roof_probe PROBES[] = {
 };
 enum { PROBE_COUNT = sizeof(PROBES) / sizeof(PROBES[0]) };
 
-static const ridge_kernel *probe_named(const char *name)
-{
-    const ridge_family *const family = ridge_probe_family();
-    size_t i;
-
-    for (i = 0; i < family->variant_count; i++)
-        if (strcmp(family->variants[i]->name, name) == 0)
-            return family->variants[i];
-    return NULL;
-}
-
 static ridge_status measure(ridge_device *device, const roof_probe *probe, const char *case_text,
                             ridge_roofs *out, ridge_error *err)
 {
@@ -51,7 +40,8 @@ static ridge_status measure(ridge_device *device, const roof_probe *probe, const
                                          .blocks = 2,
                                          .budget_s = 3,
                                          .without = ~((uint64_t)1 << RIDGE_GUARD_SHARE_BUFFERS)};
-    const ridge_bench_arm arm = {probe_named(probe->kernel), probe->kernel, ""};
+    const ridge_bench_arm arm = {ridge_family_variant(ridge_probe_family(), probe->kernel),
+                                 probe->kernel, ""};
     ridge_case at = ridge_probe_family()->default_case;
     ridge_measurement measured;
     ridge_status status;

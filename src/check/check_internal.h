@@ -45,8 +45,6 @@ typedef struct check_judgement {
 } check_judgement;
 
 void check_bounds_init(const ridge_comparand *pair, int64_t element_count, check_bounds *out);
-/* magnitude may be NAN. */
-check_judgement check_judge(const check_bounds *bounds, double out, double ref, double magnitude);
 /* How far from ref a right value may be. */
 double check_tolerance(const check_bounds *bounds, double ref, double magnitude);
 /* ref as the type holds it. */

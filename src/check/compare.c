@@ -240,13 +240,6 @@ static check_judgement judge_other(const check_bounds *bounds, double out, doubl
     return got;
 }
 
-check_judgement check_judge(const check_bounds *bounds, double out, double ref, double magnitude)
-{
-    if (out == ref && fabs(ref) <= bounds->greatest)
-        return (check_judgement){CHECK_EQUAL, 0, 0, 0};
-    return judge_other(bounds, out, ref, magnitude);
-}
-
 /* -- all of them ------------------------------------------------------------------------------- */
 
 static int ulp_bin(uint64_t ulp)

@@ -113,33 +113,29 @@ ridge_status bank_print_picture(ridge_output *output, const ridge_bank_tile *til
     return RIDGE_OK;
 }
 
+struct svg {
+    ridge_bank_map map;
+    char title[600];
+};
+
+static void write_svg(ridge_output *output, const void *context)
+{
+    const struct svg *const svg = context;
+
+    ridge_bank_map_write_svg(&svg->map, svg->title, output);
+}
+
 int bank_draw_svg(const struct bank_request *request, const ridge_bank_pattern *pattern,
                   const ridge_bank_result *result)
 {
-    char tile[256], name[32], title[600];
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream;
-    ridge_output *output;
-    ridge_bank_map map;
+    char tile[256], name[32];
+    struct svg svg;
     ridge_error err;
-    int status;
 
-    if (make_map(&request->tile, pattern, result, &map, &err) != RIDGE_OK)
+    if (make_map(&request->tile, pattern, result, &svg.map, &err) != RIDGE_OK)
         return cli_fail(request->svg, &err);
-    snprintf(title, sizeof(title), "%s, %s %s", bank_tile_text(&request->tile, tile, sizeof(tile)),
+    snprintf(svg.title, sizeof(svg.title), "%s, %s %s",
+             bank_tile_text(&request->tile, tile, sizeof(tile)),
              ridge_bank_access_name(&pattern->access, name, sizeof(name)), pattern->where);
-    stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        cli_message(request->svg, "out of memory");
-        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
-    }
-    output = ridge_output_create(stream, 0, false);
-    ridge_bank_map_write_svg(&map, title, output);
-    status = ridge_output_close(output, &err) == RIDGE_OK ? CLI_DONE : cli_fail(request->svg, &err);
-    fclose(stream);
-    if (status == CLI_DONE)
-        status = cli_write_file(request->svg, text, size, request->force);
-    free(text);
-    return status;
+    return cli_write_output(request->svg, write_svg, &svg, request->force);
 }

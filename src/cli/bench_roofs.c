@@ -61,8 +61,9 @@ static void write_source(ridge_json *json, const struct answer *answer)
     ridge_json_text(json, "source", text);
 }
 
-static void write_file(ridge_output *output, const struct answer *answer)
+static void write_file(ridge_output *output, const void *context)
 {
+    const struct answer *const answer = context;
     ridge_json *const json = ridge_json_create(output);
 
     ridge_json_begin_object(json, NULL);
@@ -72,24 +73,6 @@ static void write_file(ridge_output *output, const struct answer *answer)
     ridge_json_number(json, "launch_s", answer->measured.launch_s);
     ridge_json_end_object(json);
     ridge_json_free(json);
-}
-
-static int save(const char *path, const struct answer *answer, bool force)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const stream = open_memstream(&text, &size);
-    ridge_output *const output = stream != NULL ? ridge_output_create(stream, 0, false) : NULL;
-    int status;
-
-    write_file(output, answer);
-    status = cli_close(output, CLI_DONE);
-    if (stream != NULL && fclose(stream) != 0 && status == CLI_DONE)
-        status = ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
-    if (status == CLI_DONE)
-        status = cli_write_file(path, text, size, force);
-    free(text);
-    return status;
 }
 
 /* -- for people and programs ------------------------------------------------------------------- */
@@ -185,6 +168,6 @@ int bench_roofs(const char *device, const char *save_path, bool force, const str
         write_text(output, &answer);
     status = cli_close(output, CLI_DONE);
     if (status == CLI_DONE && save_path != NULL)
-        status = save(save_path, &answer, force);
+        status = cli_write_output(save_path, write_file, &answer, force);
     return status;
 }

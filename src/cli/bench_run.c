@@ -44,22 +44,9 @@ static void on_slot(void *context, size_t case_index, const ridge_slot *slot)
     c->failed = c->failed || !bench_summary_add_slot(c->summary, case_index, slot);
 }
 
-static int save(const char *path, const struct bench_summary *summary, bool force)
+static void write_saved(ridge_output *output, const void *context)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const stream = open_memstream(&text, &size);
-    ridge_output *const output = stream != NULL ? ridge_output_create(stream, 0, false) : NULL;
-    int status;
-
-    bench_write_json(output, summary, "ridge-bench-save/1");
-    status = cli_close(output, CLI_DONE);
-    if (stream != NULL && fclose(stream) != 0 && status == CLI_DONE)
-        status = ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
-    if (status == CLI_DONE)
-        status = cli_write_file(path, text, size, force);
-    free(text);
-    return status;
+    bench_write_json(output, context, "ridge-bench-save/1");
 }
 
 static int print(const struct request *request, const struct bench_summary *summary,
@@ -109,7 +96,7 @@ static int run(struct request *request, struct bench_summary *summary, const str
     status = print(request, summary, out,
                    exit_status != CLI_DONE ? exit_status : bench_summary_exit(summary));
     if (request->save != NULL && summary->row_count > 0) {
-        const int saved = save(request->save, summary, request->force);
+        const int saved = cli_write_output(request->save, write_saved, summary, request->force);
 
         status = saved != CLI_DONE ? saved : status;
     }

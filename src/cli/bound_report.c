@@ -385,26 +385,14 @@ void bound_plot(const struct bound_picture *picture, ridge_output *output)
     ridge_roofline_write_text(&picture->roofline, output);
 }
 
+static void write_svg(ridge_output *output, const void *context)
+{
+    ridge_roofline_write_svg(context, output);
+}
+
 int bound_write_svg(const struct bound_picture *picture, const char *path, bool force)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const stream = open_memstream(&text, &size);
-    ridge_output *const output = stream != NULL ? ridge_output_create(stream, 0, false) : NULL;
-    ridge_error err;
-    int status;
-
-    if (stream == NULL) {
-        cli_message(path, "out of memory");
-        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
-    }
-    ridge_roofline_write_svg(&picture->roofline, output);
-    status = ridge_output_close(output, &err) == RIDGE_OK ? CLI_DONE : cli_fail(path, &err);
-    fclose(stream);
-    if (status == CLI_DONE)
-        status = cli_write_file(path, text, size, force);
-    free(text);
-    return status;
+    return cli_write_output(path, write_svg, &picture->roofline, force);
 }
 
 /* Where the least of a row lies: on the roof, at its intensity. */

@@ -8,6 +8,16 @@
 #include "evidence.h"
 
 /* clang-format off */
+/* What a kernel costs, of the builds before and of those after. */
+#define BUILDS \
+    "SELECT b.id AS build_id, b.kernel, b.arch, b.code_hash, b.regs, b.spill_bytes," \
+    " coalesce((SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND" \
+    "  m.name = 'ridge:shared_bytes_per_block'), b.smem_bytes) AS smem_bytes," \
+    " b.code_bytes, b.compile_s, b.compiler, b.flags, b.source_rev," \
+    " (SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND" \
+    "  m.name = 'ridge:occupancy_theoretical') AS occupancy, b.archive_artefact_id" \
+    " FROM build b WHERE b.id IN (%s) ORDER BY b.id"
+
 const struct evidence_part evidence_parts[] = {
     {"cases",
      "SELECT c.text AS \"case\", v.gpu, v.a_ns, v.b_ns, exp(v.ln_ratio) AS ratio, exp(v.lo) AS ratio_low,"
@@ -71,22 +81,8 @@ const struct evidence_part evidence_parts[] = {
      " (SELECT 'before' AS side, arm_a AS arm FROM comparison WHERE id IN (%1$s)"
      "  UNION ALL SELECT 'after', arm_b FROM comparison WHERE id IN (%1$s)) x JOIN arm a ON a.id = x.arm"
      " GROUP BY x.side, name, path, a.build_id ORDER BY x.side DESC, name, path", 0},
-    {"builds_before",
-     "SELECT b.id AS build_id, b.kernel, b.arch, b.code_hash, b.regs, b.spill_bytes,"
-     " coalesce((SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND"
-     "  m.name = 'ridge:shared_bytes_per_block'), b.smem_bytes) AS smem_bytes,"
-     " b.code_bytes, b.compile_s, b.compiler, b.flags, b.source_rev,"
-     " (SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND"
-     "  m.name = 'ridge:occupancy_theoretical') AS occupancy, b.archive_artefact_id"
-     " FROM build b WHERE b.id IN (%s) ORDER BY b.id", 1},
-    {"builds_after",
-     "SELECT b.id AS build_id, b.kernel, b.arch, b.code_hash, b.regs, b.spill_bytes,"
-     " coalesce((SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND"
-     "  m.name = 'ridge:shared_bytes_per_block'), b.smem_bytes) AS smem_bytes,"
-     " b.code_bytes, b.compile_s, b.compiler, b.flags, b.source_rev,"
-     " (SELECT max(m.value) FROM metric m WHERE m.build_id = b.id AND"
-     "  m.name = 'ridge:occupancy_theoretical') AS occupancy, b.archive_artefact_id"
-     " FROM build b WHERE b.id IN (%s) ORDER BY b.id", 2},
+    {"builds_before", BUILDS, 1},
+    {"builds_after", BUILDS, 2},
     {"profiles",
      "SELECT b.kernel, b.id AS build_id, d.gpu, d.duration_ns, d.metric_id,"
      " (SELECT m.text FROM metric m WHERE m.build_id = b.id AND m.name = 'ridge:verdict'"

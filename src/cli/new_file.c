@@ -113,3 +113,29 @@ int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool 
     free(temporary);
     return status;
 }
+
+int cli_write_output(const char *path, void (*write)(ridge_output *output, const void *context),
+                     const void *context, bool force)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const stream = open_memstream(&text, &size);
+    ridge_output *const output = stream != NULL ? ridge_output_create(stream, 0, false) : NULL;
+    ridge_error err;
+    int status;
+
+    if (stream == NULL) {
+        cli_message(path, "out of memory");
+        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    write(output, context);
+    status = ridge_output_close(output, &err) == RIDGE_OK ? CLI_DONE : cli_fail(path, &err);
+    if (fclose(stream) != 0 && status == CLI_DONE) {
+        cli_message(path, "out of memory");
+        status = ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    if (status == CLI_DONE)
+        status = cli_write_file(path, text, size, force);
+    free(text);
+    return status;
+}

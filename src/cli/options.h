@@ -244,6 +244,9 @@ int cli_close(ridge_output *output, int status);
 int cli_check_target(const char *path, const char *input, bool force);
 /* Writes a file as a whole or not at all. Returns 0, or an exit status after saying why. */
 int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool force);
+/* The same with what write() prints, whole in memory first. */
+int cli_write_output(const char *path, void (*write)(ridge_output *output, const void *context),
+                     const void *context, bool force);
 /* status, or 3 instead of 0 and 1 when a report of this run was damaged. */
 int cli_status(int status);
 

@@ -149,3 +149,17 @@ void ridge_kernel_finish(const ridge_kernel *kernel, void *state)
     if (kernel->finish != NULL)
         kernel->finish(kernel, state);
 }
+
+const ridge_kernel *ridge_family_variant(const ridge_family *family, const char *name)
+{
+    const size_t length = strlen(family->name);
+
+    for (size_t i = 0; i < family->variant_count; i++) {
+        const char *const whole = family->variants[i]->name;
+        const bool has_family = strncmp(whole, family->name, length) == 0 && whole[length] == ':';
+
+        if (strcmp(whole, name) == 0 || (has_family && strcmp(whole + length + 1, name) == 0))
+            return family->variants[i];
+    }
+    return NULL;
+}

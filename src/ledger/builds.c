@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "base/file.h"
+
 /* -- artefacts --------------------------------------------------------------------------------- */
 
 static ridge_status pack(const void *bytes, size_t size_bytes, ridge_text *base64, ridge_error *err)
@@ -152,18 +154,8 @@ static ridge_status write_file(const char *path, const uint8_t *bytes, size_t si
                                ridge_error *err)
 {
     const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    ssize_t done = 0;
 
-    while (descriptor >= 0 && size_bytes > 0 && done >= 0) {
-        done = write(descriptor, bytes, size_bytes);
-        if (done > 0) {
-            bytes += done;
-            size_bytes -= (size_t)done;
-        } else if (done < 0 && errno == EINTR) {
-            done = 0;
-        }
-    }
-    if (descriptor < 0 || size_bytes > 0) {
+    if (descriptor < 0 || !ridge_write_all(descriptor, bytes, size_bytes)) {
         ridge_fail(err, RIDGE_ERR_IO, "%.300s cannot be written: %s", path, strerror(errno));
         if (descriptor >= 0) {
             close(descriptor);

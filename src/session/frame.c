@@ -3,10 +3,10 @@
  * Frames between child and parent: a header and a payload, which is a line of text or a plain
  * structure. Both sides are the same program, so structures go as they lie in memory; their size is
  * compared all the same, since the bytes come from a process that ran foreign code. */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "session/session_internal.h"
 
@@ -24,20 +24,10 @@ static const size_t payload_bytes[SESSION_FRAME_COUNT] = {
 
 static void write_all(const session_child *child, const void *bytes, size_t size_bytes)
 {
-    const char *at = bytes;
-
-    while (size_bytes > 0) {
-        const ssize_t done = write(child->descriptor, at, size_bytes);
-
-        if (done < 0 && errno != EINTR) {
-            atomic_store(&child->box->is_cut, true);
-            _exit(70); /* nobody is there to hear more */
-        }
-        if (done > 0) {
-            at += done;
-            size_bytes -= (size_t)done;
-        }
-    }
+    if (ridge_write_all(child->descriptor, bytes, size_bytes))
+        return;
+    atomic_store(&child->box->is_cut, true);
+    _exit(70); /* nobody is there to hear more */
 }
 
 void session_beat(session_child *child)
