@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums over a trace: kernels, calls, copies, ranges, streams. The columns and rules are those of
+ * `nsys stats` (cuda_gpu_kern_sum, cuda_api_sum, cuda_gpu_mem_time_sum, nvtx_gpu_proj_sum,
+ * nvtx_kern_sum), so that numbers can be laid side by side:
+ * - the share is of the sum of the table's times, not of wall time;
+ * - the median of an even number is the mean of the middle two;
+ * - the standard deviation is that of a sample (n - 1), 0 for one.
+ * Where nsys counts twice (calls recorded with their backtraces), this does not.
+ *
+ * Each function makes a new table, freed with ridge_trace_sums_free(). Rows are sorted by total
+ * time, then count, both falling, then name. */
+#ifndef RIDGE_TRACE_SUMS_H
+#define RIDGE_TRACE_SUMS_H
+
+#include "ridge/trace.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Part of a trace: work whose launch (ranges, calls: themselves) begins in it. A zero structure is
+ * the whole. */
+typedef struct ridge_trace_window {
+    bool is_set;
+    int64_t start_ns, end_ns; /* start <= t < end */
+} ridge_trace_window;
+
+/* The window of every instance of a range by name (an extended regular expression, whole name), of
+ * NVTX or annotations: from the first start to the last end of the instances first..last (0-based;
+ * last SIZE_MAX: all). RIDGE_ERR_INVALID_ARGUMENT with the nearest names when there is none. */
+ridge_status ridge_trace_range_window(const ridge_trace *trace, const char *name, size_t first,
+                                      size_t last, ridge_trace_window *out, ridge_error *err);
+
+typedef struct ridge_trace_sum {
+    const char *name;
+    uint32_t name_id;
+    uint64_t count;
+    int64_t total_ns, min_ns, max_ns;
+    double average_ns, median_ns, deviation_ns;
+    double share_frac; /* of the table's total */
+    uint64_t bytes;    /* copies: moved in all */
+    uint32_t config;   /* kernels by configuration; RIDGE_TRACE_NONE */
+    uint32_t range;    /* kernels by range: the name of the innermost one; 0 */
+    uint32_t first_op; /* kernels: row of the instance nearest the median */
+} ridge_trace_sum;
+
+typedef struct ridge_trace_sums {
+    size_t count;
+    ridge_trace_sum *rows;
+    int64_t total_ns;
+} ridge_trace_sums;
+
+typedef enum ridge_kernel_key {
+    RIDGE_KERNEL_BY_NAME,  /* demangled */
+    RIDGE_KERNEL_BY_BASE,  /* short name */
+    RIDGE_KERNEL_BY_CONFIG /* demangled name, grid and block */
+} ridge_kernel_key;
+
+/* device: row of ridge_trace_devices(), RIDGE_TRACE_NONE: all. window may be NULL. */
+ridge_status ridge_trace_sum_kernels(const ridge_trace *trace, ridge_kernel_key key,
+                                     uint32_t device, const ridge_trace_window *window,
+                                     ridge_trace_sums *out, ridge_error *err);
+ridge_status ridge_trace_sum_api(const ridge_trace *trace, const ridge_trace_window *window,
+                                 ridge_trace_sums *out, ridge_error *err);
+/* Copies and memsets by direction (nsys: "[CUDA memcpy HtoD]"; Kineto: the event's name). */
+ridge_status ridge_trace_sum_copies(const ridge_trace *trace, uint32_t device,
+                                    const ridge_trace_window *window, ridge_trace_sums *out,
+                                    ridge_error *err);
+void ridge_trace_sums_free(ridge_trace_sums *sums); /* empties it */
+
+/* A range by name: what the host took, and what it launched. A kernel counts for every range on the
+ * launching thread that holds its launch call entirely. */
+typedef struct ridge_range_sum {
+    const char *name;
+    uint32_t name_id;
+    uint8_t kind; /* ridge_range_kind */
+    uint64_t count;
+    int64_t host_ns;      /* sum of the instances */
+    int64_t projected_ns; /* first start .. last end of what each launched, summed */
+    int64_t kernel_ns;    /* sum of the kernels' times */
+    uint64_t kernel_count, op_count;
+    int64_t idle_ns;          /* of the projected time: nothing ran on the device */
+    uint64_t innermost_count; /* kernels for which it is the innermost range */
+    int64_t innermost_ns;
+} ridge_range_sum;
+
+typedef struct ridge_range_sums {
+    size_t count;
+    ridge_range_sum *rows;  /* sorted by kernel_ns, host_ns, falling, then name */
+    uint64_t outside_count; /* kernels in no range of these kinds */
+    int64_t outside_ns;
+} ridge_range_sums;
+
+/* kinds: bits 1 << ridge_range_kind. */
+ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
+                                    const ridge_trace_window *window, ridge_range_sums *out,
+                                    ridge_error *err);
+void ridge_range_sums_free(ridge_range_sums *sums);
+
+/* A kernel's name as `ncu -k` wants it: without return type, namespaces, template arguments and
+ * parameters. Writes into buffer and returns it; cut to size - 1. */
+char *ridge_kernel_base_name(const char *demangled, char *buffer, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

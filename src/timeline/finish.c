@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From rows in any order to a trace: sorted, each piece of work joined with the call that launched
+ * it, open ranges closed. */
+#include "timeline/trace_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+/* -- order ------------------------------------------------------------------------------------- */
+
+static int order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* By thread, start, the outer first; ties keep the order of names, so that no order of the file
+ * shows. */
+#define BY_THREAD(type)                                                                            \
+    static int order_##type(const void *left, const void *right)                                   \
+    {                                                                                              \
+        const ridge_trace_##type *const a = left, *const b = right;                                \
+                                                                                                   \
+        if (a->thread != b->thread)                                                                \
+            return a->thread < b->thread ? -1 : 1;                                                 \
+        if (a->start_ns != b->start_ns)                                                            \
+            return order(a->start_ns, b->start_ns);                                                \
+        if (a->end_ns != b->end_ns)                                                                \
+            return order(b->end_ns, a->end_ns);                                                    \
+        return order(a->name, b->name);                                                            \
+    }
+BY_THREAD(api)
+BY_THREAD(range)
+BY_THREAD(wait)
+
+static int order_overhead(const void *left, const void *right)
+{
+    const ridge_trace_overhead *const a = left, *const b = right;
+
+    return a->start_ns != b->start_ns ? order(a->start_ns, b->start_ns)
+                                      : order(a->end_ns, b->end_ns);
+}
+
+/* A row with its key, so that they move together. */
+typedef struct keyed_op {
+    ridge_trace_op op;
+    trace_key key;
+} keyed_op;
+
+typedef struct keyed_sync {
+    ridge_trace_sync sync;
+    trace_key key;
+} keyed_sync;
+
+static int order_op(const void *left, const void *right)
+{
+    const keyed_op *const a = left, *const b = right;
+
+    if (a->op.start_ns != b->op.start_ns)
+        return order(a->op.start_ns, b->op.start_ns);
+    if (a->op.end_ns != b->op.end_ns)
+        return order(a->op.end_ns, b->op.end_ns);
+    if (a->op.stream != b->op.stream)
+        return order(a->op.stream, b->op.stream);
+    return order((int64_t)a->key.correlation, (int64_t)b->key.correlation);
+}
+
+static int order_sync(const void *left, const void *right)
+{
+    const keyed_sync *const a = left, *const b = right;
+
+    if (a->sync.start_ns != b->sync.start_ns)
+        return order(a->sync.start_ns, b->sync.start_ns);
+    return order(a->sync.end_ns, b->sync.end_ns);
+}
+
+/* -- join -------------------------------------------------------------------------------------- */
+
+/* Does the call launch work by its name? Only chooses between calls that share a key. */
+static bool is_launch(const ridge_trace *trace, const ridge_trace_api *api)
+{
+    static const char *const words[] = {"Launch", "Memcpy", "Memset"};
+    const char *const name = ridge_trace_name(trace, api->name, NULL);
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(name, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+typedef struct join_table {
+    uint32_t *slots; /* row of a call + 1 */
+    size_t mask;
+} join_table;
+
+static uint32_t process_of(const ridge_trace *trace, const ridge_trace_api *api)
+{
+    return ((const ridge_trace_thread *)trace->threads.rows)[api->thread].process;
+}
+
+static size_t slot_of(const ridge_trace *trace, const join_table *table, trace_key key)
+{
+    const uint64_t mixed[2] = {key.correlation, key.process};
+    const ridge_trace_api *const apis = trace->apis.rows;
+    size_t at = ridge_hash64(mixed, sizeof(mixed)) & table->mask;
+
+    while (table->slots[at] != 0) {
+        const ridge_trace_api *const api = &apis[table->slots[at] - 1];
+
+        if (api->correlation == key.correlation && process_of(trace, api) == key.process)
+            break;
+        at = (at + 1) & table->mask;
+    }
+    return at;
+}
+
+/* Does b own the work of a key rather than a? */
+static bool is_better(const ridge_trace *trace, const ridge_trace_api *a, const ridge_trace_api *b)
+{
+    const bool launch_a = is_launch(trace, a), launch_b = is_launch(trace, b);
+
+    if (launch_a != launch_b)
+        return launch_b;
+    return b->end_ns - b->start_ns > a->end_ns - a->start_ns;
+}
+
+static bool fill_table(ridge_trace *trace, join_table *table)
+{
+    const ridge_trace_api *const apis = trace->apis.rows;
+    size_t size = 256;
+
+    while (size < trace->apis.count * 2)
+        size *= 2;
+    table->slots = ridge_calloc(size, sizeof(*table->slots));
+    table->mask = size - 1;
+    if (table->slots == NULL)
+        return false;
+    for (size_t i = 0; i < trace->apis.count; i++) {
+        size_t at;
+
+        if (apis[i].correlation == 0)
+            continue;
+        at = slot_of(trace, table, (trace_key){apis[i].correlation, process_of(trace, &apis[i])});
+        if (table->slots[at] == 0 || is_better(trace, &apis[table->slots[at] - 1], &apis[i]))
+            table->slots[at] = (uint32_t)i + 1;
+    }
+    return true;
+}
+
+static uint32_t call_of(const ridge_trace *trace, const join_table *table, trace_key key)
+{
+    size_t at;
+
+    if (key.correlation == 0)
+        return RIDGE_TRACE_NONE;
+    at = slot_of(trace, table, key);
+    return table->slots[at] != 0 ? table->slots[at] - 1 : RIDGE_TRACE_NONE;
+}
+
+/* Sorts the work and joins it. The keys go. */
+static bool finish_ops(ridge_trace *trace, const join_table *table)
+{
+    const size_t count = trace->ops.count;
+    ridge_trace_op *const ops = trace->ops.rows;
+    const trace_key *const keys = trace->op_keys.rows;
+    keyed_op *const rows = ridge_calloc(count + 1, sizeof(*rows));
+
+    if (rows == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (keyed_op){ops[i], keys[i]};
+    qsort(rows, count, sizeof(*rows), order_op);
+    for (size_t i = 0; i < count; i++) {
+        ops[i] = rows[i].op;
+        ops[i].api = call_of(trace, table, rows[i].key);
+        if (ops[i].api != RIDGE_TRACE_NONE)
+            ((ridge_trace_api *)trace->apis.rows)[ops[i].api].op_count++;
+    }
+    ridge_free(rows);
+    ridge_free(trace->op_keys.rows);
+    trace->op_keys = (trace_array){0};
+    return true;
+}
+
+static bool finish_syncs(ridge_trace *trace, const join_table *table)
+{
+    const size_t count = trace->syncs.count;
+    ridge_trace_sync *const syncs = trace->syncs.rows;
+    const trace_key *const keys = trace->sync_keys.rows;
+    keyed_sync *const rows = ridge_calloc(count + 1, sizeof(*rows));
+
+    if (rows == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = (keyed_sync){syncs[i], keys[i]};
+    qsort(rows, count, sizeof(*rows), order_sync);
+    for (size_t i = 0; i < count; i++) {
+        syncs[i] = rows[i].sync;
+        syncs[i].api = call_of(trace, table, rows[i].key);
+    }
+    ridge_free(rows);
+    ridge_free(trace->sync_keys.rows);
+    trace->sync_keys = (trace_array){0};
+    return true;
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+static int64_t last_time(const ridge_trace *trace)
+{
+    const ridge_trace_op *const ops = trace->ops.rows;
+    const ridge_trace_api *const apis = trace->apis.rows;
+    const ridge_trace_range *const ranges = trace->ranges.rows;
+    int64_t last = INT64_MIN;
+
+    for (size_t i = 0; i < trace->ops.count; i++)
+        last = ops[i].end_ns > last ? ops[i].end_ns : last;
+    for (size_t i = 0; i < trace->apis.count; i++)
+        last = apis[i].end_ns > last ? apis[i].end_ns : last;
+    for (size_t i = 0; i < trace->ranges.count; i++)
+        if ((ranges[i].flags & RIDGE_RANGE_OPEN) == 0 && ranges[i].end_ns > last)
+            last = ranges[i].end_ns;
+    return last;
+}
+
+static void close_ranges(ridge_trace *trace)
+{
+    const int64_t last = last_time(trace);
+    ridge_trace_range *const ranges = trace->ranges.rows;
+
+    for (size_t i = 0; i < trace->ranges.count; i++)
+        if ((ranges[i].flags & RIDGE_RANGE_OPEN) != 0)
+            ranges[i].end_ns = last > ranges[i].start_ns ? last : ranges[i].start_ns;
+}
+
+/* Where the rows of each thread lie. */
+static void find_rows(ridge_trace *trace)
+{
+    ridge_trace_thread *const threads = trace->threads.rows;
+    const ridge_trace_api *const apis = trace->apis.rows;
+    const ridge_trace_range *const ranges = trace->ranges.rows;
+    const ridge_trace_wait *const waits = trace->waits.rows;
+
+    for (size_t i = trace->apis.count; i-- > 0;) {
+        threads[apis[i].thread].first_api = i;
+        threads[apis[i].thread].api_count++;
+    }
+    for (size_t i = trace->ranges.count; i-- > 0;) {
+        threads[ranges[i].thread].first_range = i;
+        threads[ranges[i].thread].range_count++;
+    }
+    for (size_t i = trace->waits.count; i-- > 0;) {
+        threads[waits[i].thread].first_wait = i;
+        threads[waits[i].thread].wait_count++;
+    }
+}
+
+static void sort(trace_array *array, size_t size, int (*compare)(const void *, const void *))
+{
+    if (array->count > 1)
+        qsort(array->rows, array->count, size, compare);
+}
+
+ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
+{
+    join_table table = {0};
+    bool done;
+
+    if (trace->failed)
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    close_ranges(trace);
+    sort(&trace->apis, sizeof(ridge_trace_api), order_api);
+    sort(&trace->ranges, sizeof(ridge_trace_range), order_range);
+    sort(&trace->waits, sizeof(ridge_trace_wait), order_wait);
+    sort(&trace->overheads, sizeof(ridge_trace_overhead), order_overhead);
+    find_rows(trace);
+    trace->info.has_api = trace->apis.count > 0;
+    done = fill_table(trace, &table) && finish_ops(trace, &table) && finish_syncs(trace, &table);
+    ridge_free(table.slots);
+    return done ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+}
