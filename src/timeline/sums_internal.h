@@ -5,6 +5,8 @@
 #ifndef RIDGE_TIMELINE_SUMS_INTERNAL_H
 #define RIDGE_TIMELINE_SUMS_INTERNAL_H
 
+#include <regex.h>
+
 #include "ridge/trace_sums.h"
 
 /* Numbers 0, 1, ... for keys in the order in which they are first seen. */
@@ -38,5 +40,9 @@ typedef struct sum_sample {
 /* Sorts by time, equal ones in the order in which they stood: `spare` has room for as many. Linear:
  * a pass for each byte in which the times differ. Times are not negative. */
 void sum_sort(sum_sample *samples, sum_sample *spare, size_t count);
+
+/* An extended regular expression for whole names. what is for the message: "range". Freed with
+ * regfree(). */
+ridge_status sum_compile(const char *what, const char *pattern, regex_t *out, ridge_error *err);
 
 #endif
