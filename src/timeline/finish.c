@@ -159,6 +159,14 @@ static uint32_t call_of(const ridge_trace *trace, const join_table *table, trace
     return table->slots[at] != 0 ? table->slots[at] - 1 : RIDGE_TRACE_NONE;
 }
 
+/* "cudaGraphLaunch_v10000", "cuGraphLaunch", "hipGraphLaunch" */
+static bool is_graph_launch(const ridge_trace *trace, uint32_t api)
+{
+    const ridge_trace_api *const apis = trace->apis.rows;
+
+    return strstr(ridge_trace_name(trace, apis[api].name, NULL), "GraphLaunch") != NULL;
+}
+
 /* Sorts the work and joins it. The keys go. */
 static bool finish_ops(ridge_trace *trace, const join_table *table)
 {
@@ -175,8 +183,11 @@ static bool finish_ops(ridge_trace *trace, const join_table *table)
     for (size_t i = 0; i < count; i++) {
         ops[i] = rows[i].op;
         ops[i].api = call_of(trace, table, rows[i].key);
-        if (ops[i].api != RIDGE_TRACE_NONE)
-            ((ridge_trace_api *)trace->apis.rows)[ops[i].api].op_count++;
+        if (ops[i].api == RIDGE_TRACE_NONE)
+            continue;
+        ((ridge_trace_api *)trace->apis.rows)[ops[i].api].op_count++;
+        if (is_graph_launch(trace, ops[i].api))
+            ops[i].flags |= RIDGE_OP_IN_GRAPH;
     }
     ridge_free(rows);
     ridge_free(trace->op_keys.rows);
