@@ -138,4 +138,7 @@ bool account_serial_pairs(account_device *device);
 /* queue.c: launches, their period, how many wait. */
 bool account_queue(account_device *device);
 
+/* The trace of an account, and the window that it was made for. */
+const ridge_trace *account_trace(const ridge_timeline *timeline, ridge_trace_window *window);
+
 #endif
