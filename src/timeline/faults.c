@@ -252,8 +252,8 @@ static bool add_diagnostics(const account_view *view, trace_array *faults)
             worst = &rows[i];
     }
     if (worst != NULL)
-        ADD(faults, DIAGNOSTIC, RIDGE_TRACE_NONE, worst->severity >= 3 || says_missing(worst->text),
-            "the recording tool complained %zu times, first: %.120s", complaints, worst->text);
+        ADD(faults, DIAGNOSTIC, RIDGE_TRACE_NONE, says_missing(view, worst),
+            "the recording tool complained (%zu): %.150s", complaints, worst->text);
     return true;
 }
 
