@@ -299,10 +299,33 @@ uint32_t trace_config(ridge_trace *trace, const ridge_trace_config *config)
 
 /* -- rows -------------------------------------------------------------------------------------- */
 
+/* Beyond +-2^62 ns (146 years) no clock counts, and a difference would overflow. What is left may be
+ * subtracted and added to without a thought. */
+static bool is_time(int64_t time_ns)
+{
+    const int64_t most_ns = (int64_t)1 << 62;
+
+    return time_ns > -most_ns && time_ns < most_ns;
+}
+
+/* False: the row is left out. An end before the start becomes the start. */
+static bool take_times(ridge_trace *trace, int64_t start_ns, int64_t *end_ns)
+{
+    trace->info.event_count++;
+    if (!is_time(start_ns) || !is_time(*end_ns)) {
+        trace->info.skipped_count++;
+        return false;
+    }
+    if (*end_ns < start_ns)
+        *end_ns = start_ns;
+    return true;
+}
+
 void trace_add_op(ridge_trace *trace, const ridge_trace_op *op, trace_key key)
 {
     trace->info.event_count++;
-    if (op->end_ns < op->start_ns || (op->start_ns == 0 && op->end_ns == 0)) {
+    if (op->end_ns < op->start_ns || (op->start_ns == 0 && op->end_ns == 0) ||
+        !is_time(op->start_ns) || !is_time(op->end_ns)) {
         trace->info.inverted_count++;
         return;
     }
@@ -313,32 +336,49 @@ void trace_add_op(ridge_trace *trace, const ridge_trace_op *op, trace_key key)
 
 void trace_add_api(ridge_trace *trace, const ridge_trace_api *api)
 {
-    trace->info.event_count++;
-    append(trace, &trace->apis, api, sizeof(*api));
+    ridge_trace_api added = *api;
+
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->apis, &added, sizeof(added));
 }
 
 void trace_add_range(ridge_trace *trace, const ridge_trace_range *range)
 {
-    trace->info.event_count++;
-    append(trace, &trace->ranges, range, sizeof(*range));
+    ridge_trace_range added = *range;
+
+    if ((added.flags & RIDGE_RANGE_OPEN) != 0)
+        added.end_ns = added.start_ns;
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->ranges, &added, sizeof(added));
 }
 
 void trace_add_wait(ridge_trace *trace, const ridge_trace_wait *wait)
 {
-    trace->info.event_count++;
-    append(trace, &trace->waits, wait, sizeof(*wait));
+    ridge_trace_wait added = *wait;
+
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->waits, &added, sizeof(added));
 }
 
 void trace_add_overhead(ridge_trace *trace, const ridge_trace_overhead *overhead)
 {
-    trace->info.event_count++;
-    append(trace, &trace->overheads, overhead, sizeof(*overhead));
+    ridge_trace_overhead added = *overhead;
+
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->overheads, &added, sizeof(added));
 }
 
 void trace_add_sync(ridge_trace *trace, const ridge_trace_sync *sync, trace_key key)
 {
-    trace->info.event_count++;
-    append(trace, &trace->syncs, sync, sizeof(*sync));
+    ridge_trace_sync added = *sync;
+
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->syncs, &added, sizeof(added));
     append(trace, &trace->sync_keys, &key, sizeof(key));
 }
 

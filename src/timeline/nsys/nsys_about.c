@@ -152,8 +152,8 @@ static void read_values(nsys_reader *reader, const char *table, versions *found)
     if (count == 0 || reader->trace->failed)
         return;
     qsort(rows, count, sizeof(*rows), order_key);
-    if (found->command == NULL)
-        found->command = ridge_alloc_array(&reader->trace->arena, count, sizeof(*found->command));
+    /* Anew for each table: the rows of the last one were fewer. */
+    found->command = ridge_alloc_array(&reader->trace->arena, count, sizeof(*found->command));
     reader->trace->info.command_count = 0;
     ridge_text_init(&sql);
     ridge_text_format(&sql, "SELECT \"value\" FROM \"%s\" WHERE rowid = ?", table);
