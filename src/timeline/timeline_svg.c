@@ -142,8 +142,8 @@ static void draw_lane(const struct drawing *drawing, double y, double height)
             const int bottom = column < COLUMNS && kind > 0 ? tops[kind - 1] : 0;
             const int top = column < COLUMNS ? tops[kind] : 0;
 
-            if (top == open_top[kind] && (bottom == open_bottom[kind] || top == bottom) &&
-                column < COLUMNS)
+            if (column < COLUMNS && ((top == open_top[kind] && bottom == open_bottom[kind]) ||
+                                     (top == bottom && open_top[kind] == open_bottom[kind])))
                 continue;
             if (open_top[kind] > open_bottom[kind]) {
                 char name[TEXT];
@@ -466,7 +466,7 @@ static void draw_account(struct drawing *drawing, const struct part *parts, size
         ridge_svg_rect(drawing->output, name, x, drawing->y, length, BAR_HEIGHT);
         x += length;
         ridge_svg_rect(drawing->output, name, left, y - 10, 12, 12);
-        snprintf(text, sizeof(text), "%s  %s  %.1f %%", parts[i].name,
+        snprintf(text, sizeof(text), "%s %s, %.1f %%", parts[i].name,
                  ridge_number_text((double)parts[i].ns, RIDGE_UNIT_NS, time, sizeof(time)),
                  100 * (double)parts[i].ns / span);
         ridge_svg_text(drawing->output, "key", RIDGE_SVG_START, left + 18, y, 0, text);
