@@ -81,7 +81,7 @@ static const char *skip_group(const char *open)
                 while (depth > 1 && stack[depth - 1] == '>')
                     depth--;
             }
-            if (stack[depth - 1] == c && --depth == 0)
+            if (depth > 0 && stack[depth - 1] == c && --depth == 0)
                 return at + 1;
         }
     }

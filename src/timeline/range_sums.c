@@ -4,8 +4,7 @@
  * points (start, end) in a quarter plane, whether ranges nest or not. The ranges of a thread are
  * gone through from the last start to the first, calls are added to a Fenwick tree over their ends
  * as they come into sight, and each range asks once: O((ranges + calls) log calls), however deep
- * they nest. The innermost range of a call is the last to start of those that hold it: the last
- * place before the call in a tree of the largest ends. */
+ * they nest. */
 #include "timeline/sums_internal.h"
 
 #include <stdlib.h>
@@ -61,9 +60,10 @@ typedef struct range_work {
     size_t op_count, api_count, range_count, device_count;
     unsigned kinds;
 
-    busy_list *busy;    /* a device each, then all devices together */
-    busy_piece *pieces; /* of all of them */
-    launch *launches;   /* in the order of their calls */
+    busy_list *busy;     /* a device each, then all devices together */
+    busy_piece *pieces;  /* of all of them */
+    launch *launches;    /* in the order of their calls */
+    uint32_t *innermost; /* range of each call */
     size_t launch_count;
 
     /* Of the thread at hand. */
@@ -71,7 +71,6 @@ typedef struct range_work {
     uint32_t *by_end; /* its launches by end */
     uint32_t *places; /* of its launches in by_end */
     launched *tree;   /* Fenwick, over by_end */
-    int64_t *ends;    /* tree of the largest ends over chosen */
 
     sum_groups groups;
     ridge_range_sum *rows;
@@ -86,7 +85,7 @@ static void add_busy(busy_list *list, const ridge_trace_op *op)
 {
     busy_piece *const last = list->count > 0 ? &list->pieces[list->count - 1] : NULL;
 
-    if (op->end_ns <= op->start_ns)
+    if (op->end_ns <= op->start_ns || list->pieces == NULL)
         return;
     if (last != NULL && op->start_ns <= last->end_ns) {
         last->end_ns = op->end_ns > last->end_ns ? op->end_ns : last->end_ns;
@@ -320,69 +319,26 @@ static bool sum_thread(range_work *work, const launch *launches, size_t count, s
     return true;
 }
 
-/* The last of the first `count` chosen ranges that ends then or later; chosen_count: none. leaves
- * is the width of the tree of ends, whose root is 1. */
-static size_t last_that_holds(const range_work *work, size_t leaves, size_t count, int64_t end_ns)
-{
-    size_t at = leaves + count; /* what is left of it is searched, from right to left */
-
-    for (;;) {
-        while (at > 1 && (at & 1) == 0)
-            at >>= 1;
-        if (at <= 1)
-            return SIZE_MAX;
-        at--; /* the neighbour on the left: everything in it comes before */
-        if (work->ends[at] >= end_ns)
-            break;
-    }
-    while (at < leaves)
-        at = work->ends[at * 2 + 1] >= end_ns ? at * 2 + 1 : at * 2;
-    return at - leaves;
-}
-
 /* Each launch: its innermost range. */
-static void find_innermost(range_work *work, const launch *launches, size_t count,
-                           size_t chosen_count)
+static void add_innermost(range_work *work, const launch *launches, size_t count)
 {
-    size_t leaves = 1;
-    size_t started = 0;
-
-    while (leaves < chosen_count + 1)
-        leaves *= 2;
-    for (size_t i = 0; i < leaves; i++) {
-        const ridge_trace_range *const range =
-            i < chosen_count ? &work->ranges[work->chosen[i]] : NULL;
-
-        work->ends[leaves + i] = range != NULL && (range->flags & RIDGE_RANGE_OTHER_THREAD) == 0
-                                     ? range->end_ns
-                                     : INT64_MIN;
-    }
-    for (size_t i = leaves; i-- > 1;)
-        work->ends[i] =
-            work->ends[i * 2] > work->ends[i * 2 + 1] ? work->ends[i * 2] : work->ends[i * 2 + 1];
     for (size_t i = 0; i < count; i++) {
-        const ridge_trace_api *const api = &work->apis[launches[i].api];
         const launched *const of = &launches[i].work;
-        size_t held;
+        const uint32_t range = work->innermost[launches[i].api];
+        ridge_range_sum *row;
 
-        while (started < chosen_count &&
-               work->ranges[work->chosen[started]].start_ns <= api->start_ns)
-            started++;
         if (of->kernel_count == 0)
             continue;
-        held = api->end_ns == INT64_MIN ? SIZE_MAX
-                                        : last_that_holds(work, leaves, started, api->end_ns);
-        if (held == SIZE_MAX) {
+        if (range == RIDGE_TRACE_NONE) {
             work->outside_count += of->kernel_count;
             work->outside_ns = sum_add_ns(work->outside_ns, of->kernel_ns);
-        } else {
-            ridge_range_sum *const row = row_of(work, &work->ranges[work->chosen[held]]);
-
-            if (row == NULL) /* never: sum_thread() made it */
-                continue;
-            row->innermost_count += of->kernel_count;
-            row->innermost_ns = sum_add_ns(row->innermost_ns, of->kernel_ns);
+            continue;
         }
+        row = row_of(work, &work->ranges[range]);
+        if (row == NULL) /* never: sum_thread() made it */
+            continue;
+        row->innermost_count += of->kernel_count;
+        row->innermost_ns = sum_add_ns(row->innermost_ns, of->kernel_ns);
     }
 }
 
@@ -414,7 +370,7 @@ static bool sum_threads(range_work *work)
         firsts[i + 1] += firsts[i];
         done = sort_ends(work, launches, count) && sum_thread(work, launches, count, chosen_count);
         if (done)
-            find_innermost(work, launches, count, chosen_count);
+            add_innermost(work, launches, count);
     }
     ridge_free(firsts);
     return done;
@@ -437,16 +393,12 @@ static int order_rows(const void *left, const void *right)
 
 static bool allocate(range_work *work)
 {
-    size_t leaves = 1;
-
-    while (leaves < work->range_count + 1)
-        leaves *= 2;
     work->chosen = ridge_calloc(work->range_count + 1, sizeof(*work->chosen));
-    work->ends = ridge_calloc(leaves * 2, sizeof(*work->ends));
+    work->innermost = sum_innermost(work->trace, work->kinds, work->window);
     work->by_end = ridge_calloc(work->launch_count + 1, sizeof(*work->by_end));
     work->places = ridge_calloc(work->launch_count + 1, sizeof(*work->places));
     work->tree = ridge_calloc(work->launch_count + 1, sizeof(*work->tree));
-    return work->chosen != NULL && work->ends != NULL && work->by_end != NULL &&
+    return work->chosen != NULL && work->innermost != NULL && work->by_end != NULL &&
            work->places != NULL && work->tree != NULL;
 }
 
@@ -480,7 +432,7 @@ out:
     ridge_free(work.by_end);
     ridge_free(work.places);
     ridge_free(work.tree);
-    ridge_free(work.ends);
+    ridge_free(work.innermost);
     sum_groups_release(&work.groups);
     ridge_free(work.rows);
     return status;

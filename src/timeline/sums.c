@@ -89,6 +89,8 @@ static uint32_t nearest_row(const sum_sample *samples, size_t count, double medi
 
 static void fill_row(ridge_trace_sum *row, const sum_sample *samples, size_t count)
 {
+    if (count == 0) /* never: a group is made by its first sample */
+        return;
     for (size_t i = 0; i < count; i++)
         row->total_ns = sum_add_ns(row->total_ns, samples[i].ns);
     row->count = count;

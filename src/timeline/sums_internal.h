@@ -41,6 +41,11 @@ typedef struct sum_sample {
  * a pass for each byte in which the times differ. Times are not negative. */
 void sum_sort(sum_sample *samples, sum_sample *spare, size_t count);
 
+/* For each row of ridge_trace_api() the innermost range (of kinds, 1 << ridge_range_kind) that holds
+ * it, RIDGE_TRACE_NONE without one and for calls that launched nothing. New, freed with
+ * ridge_free(); NULL when out of memory. */
+uint32_t *sum_innermost(const ridge_trace *trace, unsigned kinds, const ridge_trace_window *window);
+
 /* An extended regular expression for whole names. what is for the message: "range". Freed with
  * regfree(). */
 ridge_status sum_compile(const char *what, const char *pattern, regex_t *out, ridge_error *err);

@@ -9,21 +9,16 @@
 #include <unistd.h>
 
 #include "base/file.h"
-
-static bool is_sqlite(const uint8_t *bytes, size_t size)
-{
-    static const char magic[] = "SQLite format 3";
-
-    return size >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0;
-}
+#include "timeline/timeline_internal.h"
 
 bool ridge_trace_is_trace(const void *data, size_t size_bytes)
 {
+    static const char sqlite[] = "SQLite format 3";
     static const uint8_t gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     const uint8_t *const bytes = data;
     size_t at = 0;
 
-    if (is_sqlite(bytes, size_bytes) ||
+    if ((size_bytes >= sizeof(sqlite) && memcmp(bytes, sqlite, sizeof(sqlite)) == 0) ||
         (size_bytes > sizeof(gzip) && memcmp(bytes, gzip, sizeof(gzip)) == 0) ||
         (size_bytes > sizeof(zstd) && memcmp(bytes, zstd, sizeof(zstd)) == 0))
         return true;
@@ -37,27 +32,23 @@ ridge_status ridge_trace_redact(const char *path, const char *out_path,
 {
     ridge_trace_redaction own;
     ridge_file file = {0};
-    bool sqlite = false, known = false;
+    bool is_sqlite = false;
     int descriptor;
     ridge_status status = ridge_file_open(path, &file, err);
 
-    if (status == RIDGE_OK) {
-        sqlite = is_sqlite(file.bytes.data, file.bytes.size);
-        known = ridge_trace_is_trace(file.bytes.data, file.bytes.size);
-    }
+    if (status == RIDGE_OK)
+        status = trace_recognise(file.bytes.data, file.bytes.size, path, &is_sqlite, err);
     ridge_file_release(&file);
     if (status != RIDGE_OK)
         return status;
-    if (!known)
-        return ridge_fail(err, RIDGE_ERR_FORMAT, "neither SQLite nor JSON");
     descriptor = open(out_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor < 0)
         return ridge_fail(err, RIDGE_ERR_IO, "cannot be written: %s", strerror(errno));
     close(descriptor);
     summary = summary != NULL ? summary : &own;
     *summary = (ridge_trace_redaction){0};
-    status = sqlite ? nsys_redact(path, out_path, summary, err)
-                    : kineto_redact(path, out_path, summary, err);
+    status = is_sqlite ? nsys_redact(path, out_path, summary, err)
+                       : kineto_redact(path, out_path, summary, err);
     if (status != RIDGE_OK)
         unlink(out_path);
     return status;
