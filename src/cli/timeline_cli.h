@@ -101,6 +101,8 @@ ridge_status timeline_print_tables(const struct timeline_file *file,
 /* Tables of a view, which the screen has short and timeline_print_tables() long. */
 void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_output *output);
 void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_output *output);
+/* The same by place: gaps of one cause in front of one kernel in one range are a row. */
+void timeline_table_places(const struct timeline_view *view, size_t most, ridge_output *output);
 void timeline_table_kernels(const struct timeline_view *view, size_t most, bool whole,
                             ridge_output *output);
 void timeline_table_ranges(const struct timeline_view *view, size_t most, ridge_output *output);

@@ -189,6 +189,15 @@ static const char *call_of_gap(const struct timeline_view *view, const ridge_idl
                              buffer, size);
 }
 
+static void add_at(ridge_table *table, const struct timeline_view *view, const ridge_idle_gap *gap)
+{
+    char text[WORD];
+
+    snprintf(text, sizeof(text), "%.3f ms",
+             ((double)gap->start_ns - (double)view->file->origin_ns) / 1e6);
+    ridge_table_text(table, text);
+}
+
 void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_output *output)
 {
     static const ridge_column columns[] = {
@@ -210,14 +219,128 @@ void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_ou
     for (i = 0; i < count; i++) {
         const uint32_t row = account->gaps_by_size[i];
         const ridge_idle_gap *const gap = &account->gaps[row];
-        const double at_ms = (double)(gap->start_ns - view->file->origin_ns) / 1e6;
 
         add_time(table, (double)(gap->end_ns - gap->start_ns));
-        snprintf(text, sizeof(text), "%.3f ms", at_ms);
-        ridge_table_text(table, text);
+        add_at(table, view, gap);
         ridge_table_text(table, ridge_idle_name((ridge_idle)gap->cause));
         ridge_table_text(table, call_of_gap(view, gap, text, sizeof(text)));
         add_where(table, view, row, with_ranges);
+    }
+    finish(table, output);
+}
+
+/* Gaps of one cause in front of one kernel, in ranges of one name: a place of the program. */
+enum { MOST_PLACES = 16, PLACES_AMONG = 20000 };
+struct place {
+    uint32_t largest; /* row of gaps */
+    uint32_t after, range;
+    uint8_t cause;
+    size_t count;
+    int64_t total_ns;
+};
+
+static struct place place_of(const struct timeline_view *view, uint32_t row)
+{
+    size_t op_count, range_count;
+    const ridge_trace_op *const ops = ridge_trace_ops(view->file->trace, &op_count);
+    const ridge_trace_range *const ranges = ridge_trace_ranges(view->file->trace, &range_count);
+    const ridge_idle_gap *const gap = &view->account->gaps[row];
+    const struct place place = {.largest = row,
+                                .after = gap->after < op_count ? ops[gap->after].name : 0,
+                                .range = gap->range < range_count ? ranges[gap->range].name : 0,
+                                .cause = gap->cause};
+
+    return place;
+}
+
+static size_t find_place(const struct place *places, size_t count, const struct place *place)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if (places[i].after == place->after && places[i].range == place->range &&
+            places[i].cause == place->cause)
+            break;
+    return i;
+}
+
+/* The places with the largest gaps, one row each. */
+static size_t find_places(const struct timeline_view *view, size_t most, struct place *places)
+{
+    const ridge_device_account *const account = view->account;
+    size_t count = 0, i;
+
+    for (i = 0; i < account->gap_count && i < PLACES_AMONG && count < most; i++) {
+        const struct place place = place_of(view, account->gaps_by_size[i]);
+
+        if (find_place(places, count, &place) == count)
+            places[count++] = place;
+    }
+    for (i = 0; i < account->gap_count; i++) {
+        const struct place place = place_of(view, (uint32_t)i);
+        const size_t at = find_place(places, count, &place);
+
+        if (at == count)
+            continue;
+        places[at].count++;
+        places[at].total_ns += account->gaps[i].end_ns - account->gaps[i].start_ns;
+    }
+    return count;
+}
+
+static bool any_has_call(const struct timeline_view *view, const uint32_t *gaps, size_t count)
+{
+    char text[TIMELINE_NAME];
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if (call_of_gap(view, &view->account->gaps[gaps[i]], text, sizeof(text))[0] != '\0')
+            return true;
+    return false;
+}
+
+void timeline_table_places(const struct timeline_view *view, size_t most, ridge_output *output)
+{
+    static const ridge_column all[] = {
+        NUMBER("time_ns", "Largest gaps", 0),
+        NUMBER("start_ns", "At", 2),
+        NUMBER("count", "Times", 0),
+        NUMBER("total_ns", "Sum", 0),
+        TEXT("cause", "Cause", 0),
+        TEXT("call", "Host in", 10),
+        TEXT("after", "Before", 14),
+        TEXT("range", "In", 12),
+    };
+    enum { CALL = 5, RANGE = 7, ALL = sizeof(all) / sizeof(all[0]) };
+    const ridge_device_account *const account = view->account;
+    struct place places[MOST_PLACES];
+    uint32_t rows[MOST_PLACES];
+    const size_t count = find_places(view, most < MOST_PLACES ? most : MOST_PLACES, places);
+    ridge_column columns[ALL];
+    char text[TIMELINE_NAME];
+    bool with_ranges, with_calls;
+    size_t column_count = 0, i;
+    ridge_table *table;
+
+    for (i = 0; i < count; i++)
+        rows[i] = places[i].largest;
+    with_ranges = any_in_range(view, rows, count);
+    with_calls = any_has_call(view, rows, count);
+    for (i = 0; i < ALL; i++)
+        if ((i != CALL || with_calls) && (i != RANGE || with_ranges))
+            columns[column_count++] = all[i];
+    table = ridge_table_create(columns, column_count);
+    for (i = 0; i < count; i++) {
+        const ridge_idle_gap *const gap = &account->gaps[rows[i]];
+
+        add_time(table, (double)(gap->end_ns - gap->start_ns));
+        add_at(table, view, gap);
+        ridge_table_count(table, places[i].count);
+        add_time(table, (double)places[i].total_ns);
+        ridge_table_text(table, ridge_idle_name((ridge_idle)gap->cause));
+        if (with_calls)
+            ridge_table_text(table, call_of_gap(view, gap, text, sizeof(text)));
+        add_where(table, view, rows[i], with_ranges);
     }
     finish(table, output);
 }

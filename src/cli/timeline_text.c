@@ -433,7 +433,7 @@ static void print_parts(const struct timeline_view *view, const struct limits *l
     }
     if (account->gap_count > 0 && limits->gaps > 0) {
         blank(output, 1);
-        timeline_table_gaps(view, limits->gaps, output);
+        timeline_table_places(view, limits->gaps, output);
     }
     blank(output, view->kernels.count);
     timeline_table_kernels(view, limits->kernels, request->whole_names, output);
@@ -523,6 +523,9 @@ ridge_status timeline_print_screen(const struct timeline_file *file,
 
     if (status != RIDGE_OK)
         return status;
+    /* Where hardly anything is idle, gaps tell nothing. */
+    if (file->main != NULL && file->main->idle_ns < timeline_span(file->main) / 50)
+        limits.gaps = 0;
     while (count_lines(&view, &limits, request, ridge_output_columns(output)) > SCREEN_LINES &&
            shrink(&limits))
         ;

@@ -126,18 +126,21 @@ static size_t noise_length(const char *text)
                : 0;
 }
 
-/* Behind the return type: after the last space that no bracket holds. */
+/* Behind the return type: after the last space that no bracket holds. In parentheses < and > may
+ * compare: "enable_if<((8)>(0))>::type kernel". */
 static const char *skip_return_type(const char *name, const char *end)
 {
     const char *begin = name, *at;
-    int depth = 0;
+    int round = 0, angle = 0;
 
     for (at = name; at < end; at++) {
-        depth += strchr("(<[{", *at) != NULL ? 1 : strchr(")>]}", *at) != NULL ? -1 : 0;
-        if (*at == ' ' && depth == 0 && at + 1 < end)
+        round += strchr("([{", *at) != NULL ? 1 : strchr(")]}", *at) != NULL ? -1 : 0;
+        if (round == 0)
+            angle += *at == '<' ? 1 : *at == '>' ? -1 : 0;
+        if (*at == ' ' && round == 0 && angle == 0 && at + 1 < end)
             begin = at + 1;
     }
-    return depth == 0 ? begin : name;
+    return round == 0 && angle == 0 ? begin : name;
 }
 
 char *timeline_kernel_name(const char *name, bool whole, char *buffer, size_t size)
@@ -187,7 +190,10 @@ char *timeline_op_name(const ridge_trace *trace, uint32_t op, char *buffer, size
         snprintf(buffer, size, "graph %" PRIu32, ops[op].graph);
         return buffer;
     }
-    return timeline_kernel_name(name, ops[op].kind != RIDGE_OP_KERNEL, buffer, size);
+    if (ops[op].kind == RIDGE_OP_KERNEL)
+        return ridge_kernel_base_name(name, buffer, size);
+    snprintf(buffer, size, "%s", name);
+    return buffer;
 }
 
 char *timeline_api_name(const char *name, char *buffer, size_t size)

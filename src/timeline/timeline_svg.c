@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/svg.h"
 #include "ridge/timeline.h"
+#include "timeline/account.h"
 
 enum {
     WIDTH = 1200,
@@ -302,11 +303,20 @@ static const ridge_trace_thread *launching_thread(const struct drawing *drawing)
 /* Calls in the colour of the idle time that they would cause. */
 static int kind_of_call(const struct drawing *drawing, const ridge_trace_api *call)
 {
-    const char *const name = ridge_trace_name(drawing->trace, call->name, NULL);
+    static const int kinds[] = {
+        [CALL_OTHER] = CALL,
+        [CALL_LAUNCH] = CAUSES + RIDGE_IDLE_LAUNCH,
+        [CALL_GRAPH_LAUNCH] = CAUSES + RIDGE_IDLE_LAUNCH,
+        [CALL_COPY] = COPY,
+        [CALL_ALLOC] = CAUSES + RIDGE_IDLE_ALLOC,
+        [CALL_MODULE] = CAUSES + RIDGE_IDLE_MODULE,
+        [CALL_GRAPH_BUILD] = CAUSES + RIDGE_IDLE_GRAPH_BUILD,
+        [CALL_SYNC] = CAUSES + RIDGE_IDLE_SYNC,
+    };
+    size_t length;
+    const char *const name = ridge_trace_name(drawing->trace, call->name, &length);
 
-    if (call->op_count > 0)
-        return CAUSES + RIDGE_IDLE_LAUNCH;
-    return strstr(name, "ynchronize") != NULL ? CAUSES + RIDGE_IDLE_SYNC : CALL;
+    return kinds[call_class_of(name, length)];
 }
 
 static void draw_calls(struct drawing *drawing, const ridge_trace_thread *thread)
