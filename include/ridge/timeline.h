@@ -14,6 +14,7 @@
 #define RIDGE_TIMELINE_H
 
 #include "ridge/bound.h"
+#include "ridge/table.h"
 #include "ridge/trace.h"
 #include "ridge/trace_sums.h"
 
@@ -262,6 +263,15 @@ ridge_status ridge_timeline_compare(const ridge_trace *before, const ridge_trace
                                     const ridge_trace_window *window_after,
                                     ridge_kernel_change **out, size_t *count, ridge_error *err);
 void ridge_kernel_changes_free(ridge_kernel_change *changes);
+
+/* -- the picture ------------------------------------------------------------------------------- */
+
+/* A device over time as SVG: where the time goes (a column a pixel: kernels, copies, idle time by
+ * cause), a lane a stream, the thread that launches with its calls and ranges, and the account with
+ * its legend. Its size does not grow with the trace: below a pixel work is summed. title is the
+ * file's name. */
+void ridge_timeline_write_svg(const ridge_trace *trace, const ridge_device_account *account,
+                              const char *title, ridge_output *output);
 
 #ifdef __cplusplus
 }

@@ -19,6 +19,8 @@ const struct command commands[] = {
      COMMAND_CHIPS},
     {"banks", "Simulate shared-memory accesses and find layouts without conflicts", cmd_banks,
      GROUP_LIMIT, COMMAND_FILES},
+    {"timeline", "Say whether time is lost between the kernels or inside them", cmd_timeline,
+     GROUP_EXPLAIN, COMMAND_FILES},
     {"diagnose", "Say which wall a kernel hits, why, and what to change", cmd_diagnose,
      GROUP_EXPLAIN, COMMAND_FILES},
     {"profile", "Run a program under Nsight Compute and diagnose the report", cmd_profile,

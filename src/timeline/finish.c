@@ -159,6 +159,14 @@ static uint32_t call_of(const ridge_trace *trace, const join_table *table, trace
     return table->slots[at] != 0 ? table->slots[at] - 1 : RIDGE_TRACE_NONE;
 }
 
+/* "cudaGraphLaunch_v10000", "cuGraphLaunch", "hipGraphLaunch" */
+static bool is_graph_launch(const ridge_trace *trace, uint32_t api)
+{
+    const ridge_trace_api *const apis = trace->apis.rows;
+
+    return strstr(ridge_trace_name(trace, apis[api].name, NULL), "GraphLaunch") != NULL;
+}
+
 /* Sorts the work and joins it. The keys go. */
 static bool finish_ops(ridge_trace *trace, const join_table *table)
 {
@@ -175,8 +183,11 @@ static bool finish_ops(ridge_trace *trace, const join_table *table)
     for (size_t i = 0; i < count; i++) {
         ops[i] = rows[i].op;
         ops[i].api = call_of(trace, table, rows[i].key);
-        if (ops[i].api != RIDGE_TRACE_NONE)
-            ((ridge_trace_api *)trace->apis.rows)[ops[i].api].op_count++;
+        if (ops[i].api == RIDGE_TRACE_NONE)
+            continue;
+        ((ridge_trace_api *)trace->apis.rows)[ops[i].api].op_count++;
+        if (is_graph_launch(trace, ops[i].api))
+            ops[i].flags |= RIDGE_OP_IN_GRAPH;
     }
     ridge_free(rows);
     ridge_free(trace->op_keys.rows);
@@ -270,6 +281,13 @@ ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
 
     if (trace->failed)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    if (trace->apis.count == 0) { /* second rows without a first one */
+        const trace_array none = trace->apis;
+
+        trace->apis = trace->repeats;
+        trace->repeats = none;
+        trace->info.repeated_count = 0;
+    }
     close_ranges(trace);
     sort(&trace->apis, sizeof(ridge_trace_api), order_api);
     sort(&trace->ranges, sizeof(ridge_trace_range), order_range);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace of Kineto in four steps: bytes come in and are unpacked (input), cut into blocks that end
+ * between two events (blocks), scanned into events (event), and become rows (rows); document.c
+ * leads. The first three run beside each other in threads of their own; only the last touches the
+ * trace. */
+#ifndef RIDGE_KINETO_INTERNAL_H
+#define RIDGE_KINETO_INTERNAL_H
+
+#include "timeline/kineto/kineto_scan.h"
+#include "timeline/timeline_internal.h"
+
+/* -- bytes ------------------------------------------------------------------------------------- */
+
+typedef struct kineto_input kineto_input;
+
+/* Exactly one of path and memory. */
+ridge_status kineto_input_open(const char *path, const void *memory, size_t size_bytes,
+                               kineto_input **out, ridge_error *err);
+void kineto_input_free(kineto_input *input);
+/* Up to capacity unpacked bytes; less at the end alone, which may come early: see damage. */
+size_t kineto_input_read(kineto_input *input, char *out, size_t capacity);
+/* Why the bytes ended before the data did; NULL. Asked after the last read. */
+const char *kineto_input_damage(const kineto_input *input);
+bool kineto_input_is_packed(const kineto_input *input);
+uint64_t kineto_input_size(const kineto_input *input); /* as stored */
+
+/* -- events ------------------------------------------------------------------------------------ */
+
+typedef enum kineto_class {
+    KINETO_OTHER, /* counted, not kept */
+    KINETO_KERNEL,
+    KINETO_MEMCPY,
+    KINETO_MEMSET,
+    KINETO_API,
+    KINETO_OP,
+    KINETO_ANNOTATION,
+    KINETO_PYTHON,
+    KINETO_OVERHEAD,
+    KINETO_SYNC
+} kineto_class;
+
+/* An event that becomes a row. Slices point into the block. */
+typedef struct kineto_event {
+    int64_t start_ns, duration_ns;
+    kineto_slice name, tid, pid;
+    kineto_slice dims, types; /* of an operation's inputs */
+    kineto_slice kind;        /* of a copy or synchronisation */
+    kineto_slice grid, block; /* of a kernel: what is between the brackets */
+    int64_t correlation, device, stream, context, bytes, graph, graph_node;
+    int64_t registers, shared_bytes;
+    uint8_t class; /* kineto_class */
+    bool name_has_escape, has_device, has_stream, has_bytes, has_graph, is_collective;
+    bool has_duration;
+} kineto_event;
+
+typedef enum kineto_stop {
+    KINETO_STOP_END,   /* all bytes were read, the last one between two events */
+    KINETO_STOP_CUT,   /* an event begins at stop_at and does not end */
+    KINETO_STOP_CLOSED /* the array ended before stop_at */
+} kineto_stop;
+
+/* What a piece of the array of events holds. */
+typedef struct kineto_events {
+    kineto_event *rows;
+    size_t count, capacity;
+    size_t event_count;   /* of every kind, whole ones */
+    size_t skipped_count; /* malformed */
+    size_t first_skipped; /* offset; SIZE_MAX */
+    size_t stop_at;
+    kineto_stop stop;
+    bool has_fraction; /* a time has decimals */
+    bool failed;       /* out of memory */
+} kineto_events;
+
+/* Scans from between two events. is_last: nothing comes after these bytes, so that an event which
+ * does not end is looked through for whole ones. */
+void kineto_scan_events(const char *bytes, size_t size, const ridge_trace_options *options,
+                        bool is_last, kineto_events *out);
+/* Where an event seems to begin, from here on; end. A guess: the text may be inside another. */
+const char *kineto_find_event(const char *at, const char *begin, const char *end);
+
+/* -- blocks ------------------------------------------------------------------------------------ */
+
+typedef struct kineto_block {
+    char *bytes; /* with KINETO_GUARD_BYTES behind */
+    size_t size;
+    bool is_scanned; /* as if it began between two events, which is for the reader to find out */
+    bool is_last, failed;
+    kineto_events events;
+} kineto_block;
+
+typedef struct kineto_blocks kineto_blocks;
+
+ridge_status kineto_blocks_open(kineto_input *input, const ridge_trace_options *options,
+                                kineto_blocks **out, ridge_error *err);
+void kineto_blocks_free(kineto_blocks *blocks); /* stops the threads */
+/* The next block, good until the next call; NULL after the last. */
+kineto_block *kineto_blocks_next(kineto_blocks *blocks);
+
+/* -- rows -------------------------------------------------------------------------------------- */
+
+typedef struct kineto_rows kineto_rows;
+
+kineto_rows *kineto_rows_create(ridge_trace *trace, const ridge_trace_options *options);
+void kineto_rows_free(kineto_rows *rows);
+void kineto_rows_add(kineto_rows *rows, const kineto_event *event);
+/* A member of the document that is not the events: deviceProperties, ... */
+bool kineto_rows_wants(kineto_slice key);
+void kineto_rows_metadata(kineto_rows *rows, kineto_slice key, kineto_slice value);
+/* After the last: devices, processes, the producer. */
+void kineto_rows_finish(kineto_rows *rows);
+
+#endif

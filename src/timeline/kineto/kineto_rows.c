@@ -1,0 +1,796 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events become rows. Threads, streams and names repeat from event to event, so the last ones are
+ * remembered; what is derived from a name is derived once for each. */
+#include "timeline/kineto/kineto_internal.h"
+
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "base/text.h"
+
+/* What is known of a name. */
+typedef struct name_facts {
+    uint32_t short_name; /* 0: not asked yet */
+    bool is_collective;
+} name_facts;
+
+typedef struct thread_memory {
+    kineto_slice pid, tid; /* into text */
+    char text[64];
+    uint32_t thread;
+    bool is_known;
+} thread_memory;
+
+typedef struct stream_memory {
+    int64_t device, context, stream;
+    uint32_t row;
+    bool is_known;
+} stream_memory;
+
+typedef struct shape_memory {
+    uint64_t dims, types; /* hashes */
+    uint32_t text;
+} shape_memory;
+
+typedef struct chip {
+    int64_t id;
+    char *name;
+    uint32_t sm_count, major, minor;
+} chip;
+
+enum { SHAPE_SLOTS = 1 << 14, LARGEST_CHIPS = 64 };
+
+struct kineto_rows {
+    ridge_trace *trace;
+    const ridge_trace_options *options;
+    name_facts *facts;
+    size_t fact_capacity;
+    thread_memory thread;
+    stream_memory stream;
+    shape_memory *shapes; /* the newest of each slot */
+    ridge_text text;
+    chip chips[LARGEST_CHIPS];
+    size_t chip_count;
+    char runtime[64], version[64];
+};
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+static unsigned hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return (unsigned)(c - '0');
+    if (c >= 'a' && c <= 'f')
+        return (unsigned)(c - 'a') + 10;
+    return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
+}
+
+static bool read_unit(const char *at, const char *end, unsigned *unit)
+{
+    *unit = 0;
+    if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
+        return false;
+    for (int i = 2; i < 6; i++) {
+        const unsigned digit = hex_digit(at[i]);
+
+        if (digit > 15)
+            return false;
+        *unit = *unit * 16 + digit;
+    }
+    return true;
+}
+
+static void add_code_point(ridge_text *text, unsigned code)
+{
+    char bytes[4];
+    size_t size = 0;
+
+    if (code < 0x80) {
+        bytes[size++] = (char)code;
+    } else if (code < 0x800) {
+        bytes[size++] = (char)(0xC0 | code >> 6);
+    } else if (code < 0x10000) {
+        bytes[size++] = (char)(0xE0 | code >> 12);
+        bytes[size++] = (char)(0x80 | (code >> 6 & 0x3F));
+    } else {
+        bytes[size++] = (char)(0xF0 | code >> 18);
+        bytes[size++] = (char)(0x80 | (code >> 12 & 0x3F));
+        bytes[size++] = (char)(0x80 | (code >> 6 & 0x3F));
+    }
+    if (code >= 0x80)
+        bytes[size++] = (char)(0x80 | (code & 0x3F));
+    ridge_text_add_bytes(text, bytes, size);
+}
+
+/* Past an escape. What is none, as of a path of Windows, stays as it is. */
+static const char *add_escape(ridge_text *text, const char *at, const char *end)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    const char *const known = end - at >= 2 && at[1] != '\0' ? strchr(from, at[1]) : NULL;
+    unsigned unit, low;
+
+    if (known != NULL) {
+        ridge_text_add_bytes(text, &to[known - from], 1);
+        return at + 2;
+    }
+    if (!read_unit(at, end, &unit)) {
+        ridge_text_add_bytes(text, at, 1);
+        return at + 1;
+    }
+    at += 6;
+    if (unit >= 0xD800 && unit < 0xDC00 && read_unit(at, end, &low) && low >= 0xDC00 &&
+        low < 0xE000) {
+        unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+        at += 6;
+    } else if (unit >= 0xD800 && unit < 0xE000) {
+        unit = 0xFFFD;
+    }
+    add_code_point(text, unit);
+    return at;
+}
+
+static uint32_t intern(kineto_rows *rows, kineto_slice text, bool has_escape)
+{
+    const char *at = text.data, *const end = text.data + text.size;
+
+    if (!has_escape)
+        return trace_intern(rows->trace, text.data, text.size);
+    ridge_text_clear(&rows->text);
+    while (at < end) {
+        const char *const escape = memchr(at, '\\', (size_t)(end - at));
+        const char *const stop = escape != NULL ? escape : end;
+
+        ridge_text_add_bytes(&rows->text, at, (size_t)(stop - at));
+        at = escape != NULL ? add_escape(&rows->text, escape, end) : end;
+    }
+    rows->trace->failed |= rows->text.failed;
+    return trace_intern(rows->trace, rows->text.data, rows->text.length);
+}
+
+static const name_facts *facts_of(kineto_rows *rows, uint32_t name)
+{
+    static const name_facts none = {0};
+    name_facts *facts;
+
+    if (name >= rows->fact_capacity) {
+        const size_t capacity = (size_t)name * 2 + 256;
+
+        facts = ridge_realloc_array(rows->facts, capacity, sizeof(*facts));
+        if (facts == NULL) {
+            rows->trace->failed = true;
+            return &none;
+        }
+        memset(facts + rows->fact_capacity, 0, (capacity - rows->fact_capacity) * sizeof(*facts));
+        rows->facts = facts;
+        rows->fact_capacity = capacity;
+    }
+    facts = &rows->facts[name];
+    if (facts->short_name == 0) {
+        const char *const text = ridge_trace_name(rows->trace, name, NULL);
+
+        facts->short_name = name;
+        facts->is_collective = strncmp(text, "nccl", 4) == 0 || strncmp(text, "rccl", 4) == 0 ||
+                               strstr(text, " nccl") != NULL || strstr(text, " rccl") != NULL;
+    }
+    return facts;
+}
+
+/* -- threads and streams ----------------------------------------------------------------------- */
+
+static bool is_same(kineto_slice a, kineto_slice b)
+{
+    return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+/* Numbers are those of the system; anything else is a name: "stream 7", "PyTorch Profiler". */
+static uint32_t thread_of(kineto_rows *rows, const kineto_event *event)
+{
+    const kineto_slice none = {"", 0};
+    const kineto_slice pid = event->pid.data != NULL ? event->pid : none;
+    const kineto_slice tid = event->tid.data != NULL ? event->tid : none;
+    thread_memory *const memory = &rows->thread;
+    int64_t process = 0, thread = -1;
+    uint32_t name = 0;
+
+    if (memory->is_known && is_same(memory->pid, pid) && is_same(memory->tid, tid))
+        return memory->thread;
+    if (!kineto_integer(pid, &process))
+        process = -1;
+    if (!kineto_integer(tid, &thread) || thread == -1) {
+        thread = -1;
+        name = trace_intern(rows->trace, tid.data, tid.size);
+    }
+    memory->thread = trace_thread(rows->trace, trace_process(rows->trace, process), thread, name);
+    memory->is_known = pid.size + tid.size <= sizeof(memory->text);
+    if (memory->is_known) {
+        memcpy(memory->text, pid.data, pid.size);
+        memcpy(memory->text + pid.size, tid.data, tid.size);
+        memory->pid = (kineto_slice){memory->text, pid.size};
+        memory->tid = (kineto_slice){memory->text + pid.size, tid.size};
+    }
+    return memory->thread;
+}
+
+static int64_t number_in(kineto_slice text, int64_t otherwise)
+{
+    int64_t number;
+
+    while (text.size > 0 && (*text.data < '0' || *text.data > '9') && *text.data != '-')
+        text.data++, text.size--;
+    return kineto_integer(text, &number) ? number : otherwise;
+}
+
+/* Work names its device and stream in its arguments, or else by pid and tid. */
+static uint32_t stream_of(kineto_rows *rows, const kineto_event *event)
+{
+    const int64_t device = event->has_device ? event->device : number_in(event->pid, 0);
+    const int64_t stream = event->has_stream ? event->stream : number_in(event->tid, 0);
+    const int64_t context = event->context > 0 && event->context <= UINT32_MAX ? event->context : 0;
+    stream_memory *const memory = &rows->stream;
+
+    if (memory->is_known && memory->device == device && memory->stream == stream &&
+        memory->context == context)
+        return memory->row;
+    *memory = (stream_memory){device, context, stream, 0, true};
+    memory->row =
+        trace_stream(rows->trace, trace_device(rows->trace, device), 0, (uint32_t)context, stream);
+    return memory->row;
+}
+
+/* -- work -------------------------------------------------------------------------------------- */
+
+static uint32_t clamp_u32(int64_t value)
+{
+    if (value < 0)
+        return 0;
+    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
+static bool read_three(kineto_slice text, uint32_t out[3])
+{
+    const char *at = text.data, *const end = text.data + text.size;
+    kineto_slice value;
+    int count = 0;
+
+    while (count < 3 && text.data != NULL) {
+        int64_t number;
+
+        at = kineto_space(at, end);
+        value.data = at;
+        while (at < end && *at != ',' && kineto_space(at, at + 1) == at)
+            at++;
+        value.size = (size_t)(at - value.data);
+        if (!kineto_integer(value, &number))
+            break;
+        out[count++] = clamp_u32(number);
+        at = kineto_space(at, end);
+        if (at == end || *at++ != ',')
+            break;
+    }
+    return count > 0;
+}
+
+static uint32_t config_of(kineto_rows *rows, const kineto_event *event)
+{
+    ridge_trace_config config = {.grid = {0}};
+    const bool has_grid = read_three(event->grid, config.grid);
+    const bool has_block = read_three(event->block, config.block);
+
+    if (!has_grid && !has_block)
+        return RIDGE_TRACE_NONE;
+    config.registers = clamp_u32(event->registers);
+    /* Static and dynamic together: the file has one number. */
+    config.static_shared_bytes = clamp_u32(event->shared_bytes);
+    return trace_config(rows->trace, &config);
+}
+
+static bool starts_with(kineto_slice text, const char *start)
+{
+    const size_t length = strlen(start);
+
+    return text.size >= length && memcmp(text.data, start, length) == 0;
+}
+
+static bool contains(kineto_slice text, const char *part)
+{
+    const size_t length = strlen(part);
+
+    for (size_t i = 0; i + length <= text.size; i++)
+        if (memcmp(text.data + i, part, length) == 0)
+            return true;
+    return false;
+}
+
+static ridge_copy direction_of(const kineto_event *event)
+{
+    const kineto_slice name = event->name;
+
+    for (unsigned copy = RIDGE_COPY_HTOD; copy <= RIDGE_COPY_PTOP; copy++)
+        if (contains(name, ridge_copy_name(copy)) ||
+            (event->kind.data != NULL && kineto_is(event->kind, ridge_copy_name(copy))))
+            return (ridge_copy)copy;
+    if (contains(name, "HostToDevice"))
+        return RIDGE_COPY_HTOD;
+    if (contains(name, "DeviceToHost"))
+        return RIDGE_COPY_DTOH;
+    return contains(name, "DeviceToDevice") ? RIDGE_COPY_DTOD : RIDGE_COPY_UNKNOWN;
+}
+
+static ridge_memory_place place_of(kineto_slice word)
+{
+    if (starts_with(word, "Pageable"))
+        return RIDGE_PLACE_PAGEABLE;
+    if (starts_with(word, "Pinned"))
+        return RIDGE_PLACE_PINNED;
+    if (starts_with(word, "Device"))
+        return RIDGE_PLACE_DEVICE;
+    if (starts_with(word, "Array"))
+        return RIDGE_PLACE_ARRAY;
+    return starts_with(word, "Managed") ? RIDGE_PLACE_MANAGED : RIDGE_PLACE_UNKNOWN;
+}
+
+/* "Memcpy HtoD (Pageable -> Device)", "Memset (Device)" */
+static void read_places(const kineto_event *event, ridge_trace_op *op)
+{
+    const char *const end = event->name.data + event->name.size;
+    const char *open =
+        event->name.size > 0 ? memchr(event->name.data, '(', event->name.size) : NULL;
+    const char *arrow;
+
+    if (open++ == NULL)
+        return;
+    op->destination = place_of((kineto_slice){open, (size_t)(end - open)}) & 15;
+    if (event->class != KINETO_MEMCPY)
+        return;
+    op->source = op->destination;
+    op->destination = RIDGE_PLACE_UNKNOWN;
+    for (arrow = open; end - arrow > 4; arrow++)
+        if (memcmp(arrow, "-> ", 3) == 0)
+            op->destination = place_of((kineto_slice){arrow + 3, (size_t)(end - arrow - 3)}) & 15;
+}
+
+static void add_work(kineto_rows *rows, const kineto_event *event, uint32_t name)
+{
+    static const ridge_op_kind kinds[] = {[KINETO_KERNEL] = RIDGE_OP_KERNEL,
+                                          [KINETO_MEMCPY] = RIDGE_OP_MEMCPY,
+                                          [KINETO_MEMSET] = RIDGE_OP_MEMSET};
+    ridge_trace_op op = {
+        .start_ns = event->start_ns,
+        .end_ns = event->start_ns + event->duration_ns,
+        .bytes = event->has_bytes && event->bytes >= 0 ? (uint64_t)event->bytes
+                                                       : RIDGE_TRACE_BYTES_UNKNOWN,
+        .name = name,
+        .short_name = name,
+        .api = RIDGE_TRACE_NONE,
+        .config = RIDGE_TRACE_NONE,
+        .graph = RIDGE_TRACE_NONE,
+        .kind = (uint8_t)kinds[event->class],
+    };
+    trace_key key = {.correlation = event->correlation > 0 ? (uint64_t)event->correlation : 0};
+
+    op.stream = stream_of(rows, event);
+    if (event->has_graph && event->graph > 0) {
+        op.graph = clamp_u32(event->graph);
+        op.flags |= RIDGE_OP_IN_GRAPH;
+    }
+    if (event->graph_node > 0)
+        op.flags |= RIDGE_OP_IN_GRAPH;
+    if (event->class == KINETO_KERNEL) {
+        const name_facts *const facts = facts_of(rows, name);
+
+        op.short_name = facts->short_name;
+        op.config = config_of(rows, event);
+        op.bytes = RIDGE_TRACE_BYTES_UNKNOWN;
+        if (facts->is_collective || event->is_collective)
+            op.flags |= RIDGE_OP_COLLECTIVE;
+    } else {
+        if (event->class == KINETO_MEMCPY)
+            op.copy = (uint8_t)direction_of(event);
+        read_places(event, &op);
+    }
+    if (!event->has_duration)
+        op.end_ns = op.start_ns - 1;
+    trace_add_op(rows->trace, &op, key);
+}
+
+/* -- the host ---------------------------------------------------------------------------------- */
+
+static const char *type_name(kineto_slice type)
+{
+    static const struct {
+        const char *type, *name;
+    } table[] = {
+        {"c10::BFloat16", "bf16"},
+        {"float", "f32"},
+        {"c10::Half", "f16"},
+        {"long", "i64"},
+        {"long int", "i64"},
+        {"int", "i32"},
+        {"bool", "bool"},
+        {"double", "f64"},
+        {"unsigned char", "u8"},
+        {"signed char", "i8"},
+        {"short", "i16"},
+        {"short int", "i16"},
+        {"unsigned int", "u32"},
+        {"c10::Float8_e4m3fn", "e4m3"},
+        {"c10::Float8_e4m3fnuz", "e4m3"},
+        {"c10::Float8_e5m2", "e5m2"},
+        {"c10::Float8_e5m2fnuz", "e5m2"},
+        {"c10::complex<float>", "c64"},
+        {"c10::complex<double>", "c128"},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (kineto_is(type, table[i].type))
+            return table[i].name;
+    return NULL;
+}
+
+/* One tensor: "bf16[8192,4096]", spaces left out. */
+static void add_shape(ridge_text *text, kineto_slice type, kineto_slice dims)
+{
+    const char *const name = type_name(type);
+
+    if (text->length > 0)
+        ridge_text_add(text, " ");
+    if (name != NULL)
+        ridge_text_add(text, name);
+    else
+        ridge_text_add(text, "?");
+    for (size_t i = 0; i < dims.size; i++)
+        if (strchr("0123456789,-[]", dims.data[i]) != NULL && dims.data[i] != '\0')
+            ridge_text_add_bytes(text, &dims.data[i], 1);
+}
+
+/* The inputs that have dimensions, in order; of a list of tensors each. */
+static void make_shapes(kineto_rows *rows, const kineto_event *event)
+{
+    const char *dims_at = event->dims.data, *types_at = event->types.data;
+    const char *const dims_end = dims_at + event->dims.size;
+    const char *const types_end = types_at != NULL ? types_at + event->types.size : NULL;
+    const kineto_slice list = {"", 0};
+    kineto_slice dims, type, inner;
+
+    ridge_text_clear(&rows->text);
+    while (kineto_member(&dims_at, dims_end, NULL, &dims)) {
+        const char *at = dims.data + 1, *const end = dims.data + dims.size;
+
+        if (types_at == NULL || !kineto_member(&types_at, types_end, NULL, &type))
+            type = list;
+        if (dims.size <= 2 || dims.data[0] != '[')
+            continue;
+        if (*kineto_space(at, end) != '[') {
+            add_shape(&rows->text, type, dims);
+            continue;
+        }
+        while (kineto_member(&at, end, NULL, &inner))
+            if (inner.size > 2)
+                add_shape(&rows->text, list, inner);
+    }
+    rows->trace->failed |= rows->text.failed;
+}
+
+static uint32_t shapes_of(kineto_rows *rows, const kineto_event *event)
+{
+    shape_memory wanted = {0};
+    shape_memory *known;
+
+    if (event->dims.data == NULL || rows->options->no_shapes)
+        return 0;
+    wanted.dims = ridge_hash64(event->dims.data, event->dims.size);
+    wanted.types =
+        event->types.data != NULL ? ridge_hash64(event->types.data, event->types.size) : 0;
+    known = &rows->shapes[(wanted.dims ^ wanted.types * 31) % SHAPE_SLOTS];
+    if (known->dims != wanted.dims || known->types != wanted.types) {
+        make_shapes(rows, event);
+        wanted.text = trace_intern(rows->trace, rows->text.data, rows->text.length);
+        *known = wanted;
+    }
+    rows->trace->info.has_shapes |= known->text != 0;
+    return known->text;
+}
+
+static void add_range(kineto_rows *rows, const kineto_event *event, uint32_t name)
+{
+    static const ridge_range_kind kinds[] = {[KINETO_OP] = RIDGE_RANGE_OP,
+                                             [KINETO_ANNOTATION] = RIDGE_RANGE_ANNOTATION,
+                                             [KINETO_PYTHON] = RIDGE_RANGE_PYTHON};
+    const ridge_trace_range range = {
+        .start_ns = event->start_ns,
+        .end_ns = event->start_ns + event->duration_ns,
+        .name = name,
+        .thread = thread_of(rows, event),
+        .shapes = shapes_of(rows, event),
+        .kind = (uint8_t)kinds[event->class],
+    };
+
+    rows->trace->info.has_stacks |= event->class == KINETO_PYTHON;
+    trace_add_range(rows->trace, &range);
+}
+
+static void add_api(kineto_rows *rows, const kineto_event *event, uint32_t name)
+{
+    const ridge_trace_api api = {
+        .start_ns = event->start_ns,
+        .end_ns = event->start_ns + event->duration_ns,
+        .correlation = event->correlation > 0 ? (uint64_t)event->correlation : 0,
+        .name = name,
+        .thread = thread_of(rows, event),
+    };
+
+    trace_add_api(rows->trace, &api);
+}
+
+static ridge_overhead_kind overhead_of(kineto_slice name)
+{
+    static const struct {
+        const char *part;
+        ridge_overhead_kind kind;
+    } table[] = {
+        {"Command Buffer Full", RIDGE_OVERHEAD_QUEUE_FULL},
+        {"Lazy Function Loading", RIDGE_OVERHEAD_LAZY},
+        {"Module Loading", RIDGE_OVERHEAD_MODULE},
+        {"Driver Compiler", RIDGE_OVERHEAD_JIT},
+        {"Buffer Flush", RIDGE_OVERHEAD_FLUSH},
+        {"Instrumentation", RIDGE_OVERHEAD_INSTRUMENTATION},
+        {"Resource", RIDGE_OVERHEAD_RESOURCE},
+        {"Activity Buffer Request", RIDGE_OVERHEAD_PROFILER},
+        {"UVM Activity Init", RIDGE_OVERHEAD_PROFILER},
+    };
+
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (contains(name, table[i].part))
+            return table[i].kind;
+    return RIDGE_OVERHEAD_OTHER;
+}
+
+static void add_overhead(kineto_rows *rows, const kineto_event *event, uint32_t name)
+{
+    const ridge_trace_overhead overhead = {
+        .start_ns = event->start_ns,
+        .end_ns = event->start_ns + event->duration_ns,
+        .name = name,
+        .thread = number_in(event->pid, -1) > 0 ? thread_of(rows, event) : RIDGE_TRACE_NONE,
+        .kind = (uint8_t)overhead_of(event->name),
+    };
+
+    trace_add_overhead(rows->trace, &overhead);
+}
+
+static void add_sync(kineto_rows *rows, const kineto_event *event)
+{
+    const kineto_slice text = event->kind.data != NULL ? event->kind : event->name;
+    ridge_trace_sync sync = {
+        .start_ns = event->start_ns,
+        .end_ns = event->start_ns + event->duration_ns,
+        .stream = RIDGE_TRACE_NONE,
+        .api = RIDGE_TRACE_NONE,
+    };
+    const trace_key key = {.correlation =
+                               event->correlation > 0 ? (uint64_t)event->correlation : 0};
+
+    if (contains(text, "Wait"))
+        sync.kind = 2;
+    else if (contains(text, "Event"))
+        sync.kind = 1;
+    else if (contains(text, "Stream"))
+        sync.kind = 3;
+    else if (contains(text, "Context") || contains(text, "Device"))
+        sync.kind = 4;
+    if (event->has_stream && event->stream >= 0 && event->stream < UINT32_MAX && event->has_device)
+        sync.stream = stream_of(rows, event);
+    trace_add_sync(rows->trace, &sync, key);
+}
+
+void kineto_rows_add(kineto_rows *rows, const kineto_event *event)
+{
+    kineto_event row = *event;
+    const uint32_t name =
+        row.class == KINETO_SYNC ? 0 : intern(rows, row.name, row.name_has_escape);
+
+    switch (row.class) {
+    case KINETO_KERNEL:
+    case KINETO_MEMCPY:
+    case KINETO_MEMSET:
+        add_work(rows, &row, name);
+        return;
+    default:
+        break;
+    }
+    /* What ends before it starts on the host: profilers themselves now write 0. */
+    if (row.duration_ns < 0)
+        row.duration_ns = 0;
+    switch (row.class) {
+    case KINETO_API:
+        add_api(rows, &row, name);
+        break;
+    case KINETO_OP:
+    case KINETO_ANNOTATION:
+    case KINETO_PYTHON:
+        add_range(rows, &row, name);
+        break;
+    case KINETO_OVERHEAD:
+        add_overhead(rows, &row, name);
+        break;
+    case KINETO_SYNC:
+        add_sync(rows, &row);
+        break;
+    default:
+        break;
+    }
+}
+
+/* -- the document ------------------------------------------------------------------------------ */
+
+/* X(key): members that are kept. Names of hosts, users and jobs are not among them. */
+static const char *const wanted[] = {"deviceProperties",    "distributedInfo", "schemaVersion",
+                                     "baseTimeNanoseconds", "cupti_version",   "roctracer_version",
+                                     "rocprofiler_version", "with_stack",      "record_shapes"};
+
+bool kineto_rows_wants(kineto_slice key)
+{
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        if (kineto_is(key, wanted[i]))
+            return true;
+    return false;
+}
+
+static void read_chip(kineto_rows *rows, kineto_slice object)
+{
+    const char *at = object.data + 1, *const end = object.data + object.size;
+    chip found = {.id = (int64_t)rows->chip_count, .name = NULL};
+    kineto_slice key, value;
+
+    if (object.data[0] != '{' || rows->chip_count == LARGEST_CHIPS)
+        return;
+    while (kineto_member(&at, end, &key, &value)) {
+        int64_t number = 0;
+
+        kineto_integer(value, &number);
+        if (kineto_is(key, "id"))
+            found.id = number;
+        else if (kineto_is(key, "name"))
+            found.name = ridge_alloc_text(&rows->trace->arena, value.data, value.size);
+        else if (kineto_is(key, "numSms"))
+            found.sm_count = clamp_u32(number);
+        else if (kineto_is(key, "computeMajor"))
+            found.major = clamp_u32(number);
+        else if (kineto_is(key, "computeMinor"))
+            found.minor = clamp_u32(number);
+    }
+    rows->chips[rows->chip_count++] = found;
+}
+
+static int small_number(kineto_slice value)
+{
+    int64_t number;
+
+    return kineto_integer(value, &number) && number >= 0 && number <= INT32_MAX ? (int)number : -1;
+}
+
+void kineto_rows_metadata(kineto_rows *rows, kineto_slice key, kineto_slice value)
+{
+    ridge_trace_info *const info = &rows->trace->info;
+    const char *at = value.data + 1, *const end = value.data + value.size;
+    kineto_slice inner_key, inner;
+    int64_t number = 0;
+
+    if (value.size == 0)
+        return;
+    kineto_integer(value, &number);
+    if (kineto_is(key, "deviceProperties")) {
+        while (value.data[0] == '[' && kineto_member(&at, end, NULL, &inner))
+            read_chip(rows, inner);
+    } else if (kineto_is(key, "distributedInfo")) {
+        while (value.data[0] == '{' && kineto_member(&at, end, &inner_key, &inner)) {
+            if (kineto_is(inner_key, "rank"))
+                info->rank = small_number(inner);
+            else if (kineto_is(inner_key, "world_size"))
+                info->world_size = small_number(inner);
+        }
+    } else if (kineto_is(key, "schemaVersion")) {
+        info->schema = trace_text(rows->trace, value.data, value.size < 32 ? value.size : 32);
+    } else if (kineto_is(key, "baseTimeNanoseconds")) {
+        info->base_ns = number;
+    } else if (kineto_is(key, "with_stack")) {
+        info->has_stacks |= number != 0;
+    } else if (kineto_is(key, "record_shapes")) {
+        info->has_shapes |= number != 0;
+    } else if (kineto_rows_wants(key)) {
+        const char *const maker = kineto_is(key, "cupti_version") ? "CUPTI" : "ROCm tracer";
+
+        snprintf(rows->version, sizeof(rows->version), "%s %.*s", maker,
+                 (int)(value.size < 24 ? value.size : 24), value.data);
+    }
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
+/* The numbers of the devices that worked. Where numbers of the two differ, as on a node of which
+ * a job sees a part, one kind of chip in all is enough to tell. */
+static void name_devices(kineto_rows *rows)
+{
+    bool is_one_kind = rows->chip_count > 0;
+
+    for (size_t i = 1; i < rows->chip_count; i++)
+        is_one_kind &= rows->chips[i].name != NULL && rows->chips[0].name != NULL &&
+                       strcmp(rows->chips[i].name, rows->chips[0].name) == 0;
+    for (size_t d = 0; d < rows->trace->devices.count; d++) {
+        ridge_trace_device *const device = trace_device_at(rows->trace, (uint32_t)d);
+        const chip *found = is_one_kind ? &rows->chips[0] : NULL;
+
+        for (size_t i = 0; i < rows->chip_count; i++)
+            if (rows->chips[i].id == device->id)
+                found = &rows->chips[i];
+        if (found == NULL)
+            continue;
+        device->name = found->name != NULL ? found->name : "";
+        device->sm_count = found->sm_count;
+        device->compute_major = found->major;
+        device->compute_minor = found->minor;
+    }
+}
+
+/* Work has no process of its own in the file: it belongs to the one that calls the GPU. */
+static void assign_process(kineto_rows *rows)
+{
+    ridge_trace *const trace = rows->trace;
+    const ridge_trace_api *const apis = trace->apis.rows;
+    const ridge_trace_thread *const threads = trace->threads.rows;
+    ridge_trace_stream *const streams = trace->streams.rows;
+    trace_key *const ops = trace->op_keys.rows, *const syncs = trace->sync_keys.rows;
+    uint32_t process = 0;
+
+    if (trace->processes.count == 0)
+        trace_process(trace, -1);
+    if (trace->failed)
+        return;
+    if (trace->apis.count > 0)
+        process = threads[apis[0].thread].process;
+    for (size_t i = 0; i < trace->streams.count; i++)
+        streams[i].process = process;
+    for (size_t i = 0; i < trace->op_keys.count; i++)
+        ops[i].process = process;
+    for (size_t i = 0; i < trace->sync_keys.count; i++)
+        syncs[i].process = process;
+}
+
+void kineto_rows_finish(kineto_rows *rows)
+{
+    char producer[96];
+
+    name_devices(rows);
+    assign_process(rows);
+    snprintf(producer, sizeof(producer), rows->version[0] != '\0' ? "PyTorch profiler (%s)" : "%s",
+             rows->version[0] != '\0' ? rows->version : "PyTorch profiler");
+    rows->trace->info.producer = trace_text(rows->trace, producer, strlen(producer));
+}
+
+kineto_rows *kineto_rows_create(ridge_trace *trace, const ridge_trace_options *options)
+{
+    kineto_rows *const rows = ridge_calloc(1, sizeof(*rows));
+
+    if (rows == NULL)
+        return NULL;
+    rows->trace = trace;
+    rows->options = options;
+    ridge_text_init(&rows->text);
+    rows->shapes = ridge_calloc(SHAPE_SLOTS, sizeof(*rows->shapes));
+    if (rows->shapes == NULL) {
+        kineto_rows_free(rows);
+        return NULL;
+    }
+    return rows;
+}
+
+void kineto_rows_free(kineto_rows *rows)
+{
+    if (rows == NULL)
+        return;
+    ridge_text_release(&rows->text);
+    ridge_free(rows->shapes);
+    ridge_free(rows->facts);
+    ridge_free(rows);
+}
