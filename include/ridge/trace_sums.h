@@ -65,6 +65,10 @@ ridge_status ridge_trace_sum_kernels(const ridge_trace *trace, ridge_kernel_key 
  * versions of one call are two rows of one name. */
 ridge_status ridge_trace_sum_api(const ridge_trace *trace, const ridge_trace_window *window,
                                  ridge_trace_sums *out, ridge_error *err);
+/* The second rows of calls that were recorded with their backtraces: nsys counts them as further
+ * calls, so its table is this one and the one above. */
+ridge_status ridge_trace_sum_repeats(const ridge_trace *trace, const ridge_trace_window *window,
+                                     ridge_trace_sums *out, ridge_error *err);
 /* Copies and memsets by direction (nsys: "[CUDA memcpy HtoD]"; Kineto: the event's name). */
 ridge_status ridge_trace_sum_copies(const ridge_trace *trace, uint32_t device,
                                     const ridge_trace_window *window, ridge_trace_sums *out,

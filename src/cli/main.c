@@ -25,6 +25,8 @@ const struct command commands[] = {
      GROUP_EXPLAIN, COMMAND_FILES},
     {"profile", "Run a program under Nsight Compute and diagnose the report", cmd_profile,
      GROUP_EXPLAIN, 0},
+    {"record", "Record what a program runs on the GPU and when, by CUPTI", cmd_record,
+     GROUP_EXPLAIN, 0},
     {"diff", "Compare two reports: did it help, did the wall move", cmd_diff, GROUP_EXPLAIN,
      COMMAND_FILES},
     {"source", "Show the hottest source lines and instructions", cmd_source, GROUP_EXPLAIN,

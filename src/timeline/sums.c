@@ -362,11 +362,10 @@ static ridge_status name_calls(const ridge_trace *trace, const sum_work *work,
     return RIDGE_OK;
 }
 
-ridge_status ridge_trace_sum_api(const ridge_trace *trace, const ridge_trace_window *window,
-                                 ridge_trace_sums *out, ridge_error *err)
+static ridge_status sum_calls(const ridge_trace *trace, const ridge_trace_api *apis, size_t count,
+                              const ridge_trace_window *window, ridge_trace_sums *out,
+                              ridge_error *err)
 {
-    size_t count;
-    const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
     ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
     sum_work work;
 
@@ -384,4 +383,22 @@ ridge_status ridge_trace_sum_api(const ridge_trace *trace, const ridge_trace_win
 out:
     work_release(&work);
     return status;
+}
+
+ridge_status ridge_trace_sum_api(const ridge_trace *trace, const ridge_trace_window *window,
+                                 ridge_trace_sums *out, ridge_error *err)
+{
+    size_t count;
+    const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
+
+    return sum_calls(trace, apis, count, window, out, err);
+}
+
+ridge_status ridge_trace_sum_repeats(const ridge_trace *trace, const ridge_trace_window *window,
+                                     ridge_trace_sums *out, ridge_error *err)
+{
+    size_t count;
+    const ridge_trace_api *const apis = ridge_trace_repeats(trace, &count);
+
+    return sum_calls(trace, apis, count, window, out, err);
 }

@@ -33,11 +33,11 @@ void ridge_trace_free(ridge_trace *trace)
 {
     if (trace == NULL)
         return;
-    trace_array *const arrays[] = {&trace->ops,     &trace->apis,      &trace->ranges,
-                                   &trace->waits,   &trace->overheads, &trace->syncs,
-                                   &trace->configs, &trace->streams,   &trace->devices,
-                                   &trace->threads, &trace->processes, &trace->diagnostics,
-                                   &trace->op_keys, &trace->sync_keys, &trace->names.texts};
+    trace_array *const arrays[] = {
+        &trace->repeats,     &trace->ops,       &trace->apis,      &trace->ranges,
+        &trace->waits,       &trace->overheads, &trace->syncs,     &trace->configs,
+        &trace->streams,     &trace->devices,   &trace->threads,   &trace->processes,
+        &trace->diagnostics, &trace->op_keys,   &trace->sync_keys, &trace->names.texts};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         ridge_free(arrays[i]->rows);
     ridge_free(trace->names.slots);
@@ -343,6 +343,12 @@ void trace_add_api(ridge_trace *trace, const ridge_trace_api *api)
     append(trace, &trace->apis, &added, sizeof(added));
 }
 
+void trace_add_repeat(ridge_trace *trace, const ridge_trace_api *api)
+{
+    trace->info.repeated_count++;
+    append(trace, &trace->repeats, api, sizeof(*api));
+}
+
 void trace_add_range(ridge_trace *trace, const ridge_trace_range *range)
 {
     ridge_trace_range added = *range;
@@ -414,6 +420,7 @@ const ridge_trace_info *ridge_trace_get_info(const ridge_trace *trace)
 #define ROWS(X)                                                                                    \
     X(ridge_trace_ops, ridge_trace_op, ops)                                                        \
     X(ridge_trace_apis, ridge_trace_api, apis)                                                     \
+    X(ridge_trace_repeats, ridge_trace_api, repeats)                                               \
     X(ridge_trace_ranges, ridge_trace_range, ranges)                                               \
     X(ridge_trace_waits, ridge_trace_wait, waits)                                                  \
     X(ridge_trace_overheads, ridge_trace_overhead, overheads)                                      \

@@ -30,16 +30,15 @@ static void add_call(nsys_reader *reader, const nsys_row *row)
                            .end_ns = row->values[END],
                            .correlation = (uint64_t)nsys_value(row, CORRELATION, 0)};
 
-    if (nsys_value(row, CLASS, 0) == CLASS_BACKTRACE) {
-        reader->trace->info.repeated_count++;
-        return;
-    }
     if (!has_times(row) || !nsys_thread(reader, row->values[THREAD], &api.thread)) {
         reader->trace->info.skipped_count++;
         return;
     }
     api.name = nsys_string_name(reader, nsys_value(row, NAME, -1));
-    trace_add_api(reader->trace, &api);
+    if (nsys_value(row, CLASS, 0) == CLASS_BACKTRACE)
+        trace_add_repeat(reader->trace, &api);
+    else
+        trace_add_api(reader->trace, &api);
 }
 
 static const nsys_table calls = {
