@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import sys
 
 import corpus
@@ -17,11 +18,18 @@ COPIES = {"1": "HtoD", "2": "DtoH", "8": "DtoD", "10": "PtoP", "11": "unified Ht
           "12": "unified DtoH", "13": "unified DtoD"}
 
 
+
+
+def plain(name):
+    """As ridge reads it: without the home directory of whoever recorded."""
+    return re.sub(r"/home/[^/']+", "/home/user", name)
+
+
 class Timeline(corpus.Test):
     def run_partial(self, *arguments):
-        """What is printed, also of a trace that was cut or holds no work (exit status 3)."""
+        """What is printed, also of a trace that was cut (exit status 3) or holds no work (1)."""
         status, out, err = self.run("timeline", *arguments)
-        self.true("%s: exit status %d, %r" % (" ".join(arguments), status, err), status in (0, 3))
+        self.true("%s: exit status %d, %r" % (" ".join(arguments), status, err), status in (0, 1, 3))
         return out.decode("utf-8", "replace")
 
     def table(self, path, report):
@@ -124,12 +132,12 @@ class Timeline(corpus.Test):
         self.equal(label + " instances", sum(row["count"] for row in rows.values()),
                    expected["ranges"])
         for row in expected["by_range"]:
-            mine = rows.get(row["name"], {})
+            mine = rows.get(plain(row["name"]), {})
             self.equal("%s %.60s" % (label, row["name"]),
-                       [mine.get("count"), mine.get("kernel_count"), mine.get("kernel_ns")],
+                       [mine.get("launching_count"), mine.get("kernel_count"), mine.get("kernel_ns")],
                        [row["instances"], row["kernels"], row["kernel_ns"]])
         for row in expected.get("innermost", []):
-            mine = rows.get(row["name"], {})
+            mine = rows.get(plain(row["name"]), {})
             self.equal("%s innermost %.60s" % (label, row["name"]),
                        [mine.get("innermost_count"), mine.get("innermost_ns")],
                        [row["kernels"], row["kernel_ns"]])
@@ -137,7 +145,10 @@ class Timeline(corpus.Test):
     def file(self, name, truth):
         path = self.path(name)
         result = json.loads(self.run_partial(path, "--json") or "{}")
-        if not self.true(name + ": JSON", "devices" in result):
+        if "devices" not in result:
+            self.equal(name + ": nothing to report",
+                       [truth["kernels"]["count"], truth["memcpy"], truth["memset"]["count"]],
+                       [0, {}, 0])
             return
         self.kernels(path, truth)
         self.calls(path, truth, result["trace"]["repeated_count"] > 0)
