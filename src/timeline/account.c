@@ -8,6 +8,7 @@
 
 struct ridge_timeline {
     const ridge_trace *trace; /* borrowed */
+    ridge_trace_window window;
     ridge_device_account *devices;
     size_t device_count;
     trace_array faults; /* ridge_trace_fault */
@@ -197,6 +198,7 @@ ridge_status ridge_timeline_create(const ridge_trace *trace, const ridge_trace_w
     *out = NULL;
     if (done) {
         timeline->trace = trace;
+        timeline->window = window != NULL ? *window : (ridge_trace_window){false, 0, 0};
         done = fill_timeline(timeline, window);
     }
     if (!done) {
@@ -205,6 +207,12 @@ ridge_status ridge_timeline_create(const ridge_trace *trace, const ridge_trace_w
     }
     *out = timeline;
     return RIDGE_OK;
+}
+
+const ridge_trace *account_trace(const ridge_timeline *timeline, ridge_trace_window *window)
+{
+    *window = timeline->window;
+    return timeline->trace;
 }
 
 /* Rows that are constant for the caller. */

@@ -159,4 +159,7 @@ void account_sort_faults(trace_array *faults); /* by kind, then device */
  * explain. */
 void account_judge(ridge_device_account *account, int64_t missing_ns);
 
+/* The trace of an account, and the window that it was made for. */
+const ridge_trace *account_trace(const ridge_timeline *timeline, ridge_trace_window *window);
+
 #endif
