@@ -549,7 +549,7 @@ void timeline_table_ranges(const struct timeline_view *view, size_t most, ridge_
         NUMBER("kernel_ns", "Kernels", 0), NUMBER("idle_ns", "Idle inside", 0),
     };
     size_t count = view->ranges.count, i;
-    struct merged *const merged = most < count ? merge_ranges(&view->ranges, &count) : NULL;
+    struct merged *const merged = most != SIZE_MAX ? merge_ranges(&view->ranges, &count) : NULL;
     const size_t shown = count < most ? count : most;
     ridge_table *table;
 

@@ -324,7 +324,22 @@ static void print_faults(const struct timeline_view *view, size_t most, ridge_ou
 
 /* -- what next --------------------------------------------------------------------------------- */
 
-/* A command that can be copied: broken between words with a backslash, a long word stays whole. */
+/* Length of a word of the shell: quotes hold spaces. */
+static size_t word_length(const char *text)
+{
+    size_t length = 0;
+    char quote = '\0';
+
+    for (; text[length] != '\0' && (quote != '\0' || text[length] != ' '); length++)
+        if (quote != '\0')
+            quote = text[length] == quote ? '\0' : quote;
+        else if (text[length] == '\'' || text[length] == '"')
+            quote = text[length];
+    return length;
+}
+
+/* A command that can be copied: broken in front of an option with a backslash, so that its value
+ * stays beside it; a long word stays whole. */
 static void print_command(const char *command, ridge_output *output)
 {
     const size_t columns = (size_t)ridge_output_columns(output);
@@ -332,9 +347,12 @@ static void print_command(const char *command, ridge_output *output)
 
     ridge_output_text(output, "    ");
     while (*command != '\0') {
-        const size_t length = strcspn(command, " ");
+        const size_t length = word_length(command);
+        const char *const after = command + length + (command[length] == ' ' ? 1 : 0);
+        const size_t value = command[0] == '-' && *after != '-' ? 1 + word_length(after) : 0;
+        const bool may_break = command[0] == '-' || length > 60 || column > columns - 30;
 
-        if (column > 4 && column + 1 + length + 2 > columns) {
+        if (column > 4 && may_break && column + 1 + length + value + 2 > columns) {
             ridge_output_text(output, " \\\n      ");
             column = 6;
         } else if (column > 4) {
