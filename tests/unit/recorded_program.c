@@ -77,16 +77,16 @@ static void pause_ms(long ms)
     nanosleep(&time, NULL);
 }
 
+/* CUPTI keeps names; so does this. */
+static char names[50][64];
+
 static void *launch_many(void *argument)
 {
     const unsigned thread = *(const unsigned *)argument;
-    char name[64];
     int i;
 
-    for (i = 0; i < MANY / THREADS; i++) {
-        snprintf(name, sizeof(name), "_Z7kernel%dILi%dEEvPf", i % 9, i % 50);
-        fake.launch(thread, name, 0);
-    }
+    for (i = 0; i < MANY / THREADS; i++)
+        fake.launch(thread, names[i % 50], 0);
     return NULL;
 }
 
@@ -96,6 +96,8 @@ static void start_threads(void)
     pthread_t threads[THREADS];
     size_t i;
 
+    for (i = 0; i < 50; i++)
+        snprintf(names[i], sizeof(names[i]), "_Z7kernel%zuILi%zuEEvPf", i % 9, i);
     for (i = 0; i < THREADS; i++) {
         numbers[i] = (unsigned)(2000 + i);
         if (pthread_create(&threads[i], NULL, launch_many, &numbers[i]) != 0)
