@@ -299,6 +299,7 @@ static void print_overlap(const struct timeline_view *view, ridge_output *output
 /* What makes the numbers doubtful first. */
 static void print_faults(const struct timeline_view *view, size_t most, ridge_output *output)
 {
+    const uint32_t device = view->account != NULL ? view->account->device : RIDGE_TRACE_NONE;
     size_t count, shown = 0, wanted = 0, i;
     const ridge_trace_fault *const faults = ridge_timeline_faults(view->file->timeline, &count);
     int pass;
@@ -306,7 +307,7 @@ static void print_faults(const struct timeline_view *view, size_t most, ridge_ou
     for (pass = 0; pass < 2; pass++)
         for (i = 0; i < count; i++) {
             if (faults[i].is_unreliable != (pass == 0) ||
-                (faults[i].device != RIDGE_TRACE_NONE && faults[i].device != view->account->device))
+                (faults[i].device != RIDGE_TRACE_NONE && faults[i].device != device))
                 continue;
             wanted++;
             if (shown >= most)
