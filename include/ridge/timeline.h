@@ -53,11 +53,11 @@ const char *ridge_idle_meaning(ridge_idle cause); /* one line */
 
 /* The first that holds, in this order. X(NAME, text, meaning) */
 #define RIDGE_VERDICT_OF_TIMELINE_LIST(X)                                                          \
-    X(NOTHING, "NO-KERNELS", "the trace holds no work of this device")                             \
+    X(NOTHING, "NO-KERNELS", "the trace holds no kernel of this device")                           \
     X(COPY_BOUND, "COPY-BOUND", "copies alone take 30 % of the span or more")                      \
     X(INCOMPLETE, "INCOMPLETE", "too much is missing in the trace for a verdict")                  \
-    X(GPU_BOUND, "GPU-BOUND", "less than 10 % of the span is idle: look inside the kernels")       \
     X(GRAPH_REPLAY, "GRAPH-REPLAY", "graphs launch most kernels, back to back")                    \
+    X(GPU_BOUND, "GPU-BOUND", "less than 10 % of the span is idle: look inside the kernels")       \
     X(SYNC_BOUND, "SYNC-BOUND", "waiting for the GPU makes 40 % of the idle time or more")         \
     X(ALLOC_BOUND, "ALLOC-BOUND", "allocation makes 40 % of the idle time or more")                \
     X(MODULE_BOUND, "MODULE-BOUND", "loading code makes 40 % of the idle time or more")            \

@@ -218,26 +218,6 @@ static int choose_device(const struct timeline_request *request, struct timeline
     return CLI_NO;
 }
 
-/* Why a trace has no work of a GPU, from what it says about itself. */
-static int say_nothing(const struct timeline_file *file)
-{
-    size_t count, i;
-    const ridge_trace_diagnostic *const said = ridge_trace_diagnostics(file->trace, &count);
-    const ridge_trace_diagnostic *worst = NULL;
-
-    for (i = 0; i < count; i++)
-        if (said[i].severity >= 2 && (worst == NULL || said[i].severity > worst->severity))
-            worst = &said[i];
-    if (file->window.is_set)
-        cli_message(file->path, "no work of a GPU in this part of the trace");
-    else if (worst != NULL)
-        cli_message(file->path, "no work of a GPU; the recording tool said: %.240s", worst->text);
-    else
-        cli_message(file->path, "no work of a GPU was recorded: trace CUDA activity too (nsys "
-                                "profile -t cuda,nvtx; ProfilerActivity.CUDA)");
-    return CLI_NO;
-}
-
 static void show_reading(struct progress *progress, const char *path, size_t index, size_t count)
 {
     char text[96];
@@ -269,19 +249,14 @@ static int open_file(const char *path, const struct timeline_request *request,
         file->devices = ridge_timeline_devices(file->timeline, &file->device_count);
         status = choose_device(request, file);
     }
-    if (status == CLI_DONE && file->main == NULL)
-        status = say_nothing(file);
-    if (status != CLI_DONE && !(file->info->is_partial && status == CLI_NO)) {
+    if (status != CLI_DONE) {
         close_file(file);
         return status;
     }
-    if (file->info->is_partial) {
-        cli_message(path, "%s; what is there was read", file->info->partial);
-        if (file->main == NULL)
-            close_file(file);
-        return ridge_status_exit(RIDGE_ERR_FORMAT);
-    }
-    return CLI_DONE;
+    if (!file->info->is_partial)
+        return CLI_DONE;
+    cli_message(path, "%s; what is there was read", file->info->partial);
+    return ridge_status_exit(RIDGE_ERR_FORMAT);
 }
 
 /* -- modes ------------------------------------------------------------------------------------- */
@@ -357,6 +332,15 @@ static int write_results(const struct timeline_file *files, size_t count,
     ridge_error err;
     int written = CLI_DONE;
 
+    if (compares && (files[0].main == NULL || files[1].main == NULL)) {
+        cli_message(files[files[0].main == NULL ? 0 : 1].path,
+                    "no work of a GPU was recorded: nothing to compare");
+        return CLI_NO;
+    }
+    if (request->svg != NULL && files[0].main == NULL) {
+        cli_message(files[0].path, "--svg: no work of a GPU was recorded, nothing to draw");
+        return CLI_NO;
+    }
     if (request->svg != NULL)
         written = cli_write_output(request->svg, write_svg, files, request->force);
     if (written != CLI_DONE)
@@ -374,10 +358,14 @@ static int write_results(const struct timeline_file *files, size_t count,
 /* The line of --fail-idle for a file whose GPU is idle too much. */
 static bool is_too_idle(const struct timeline_request *request, const struct timeline_file *file)
 {
-    const double idle =
-        100 * timeline_frac((double)file->main->idle_ns, (double)timeline_span(file->main));
+    double idle;
 
-    if (isnan(request->fail_idle) || !(idle > request->fail_idle))
+    if (file->main == NULL) {
+        cli_message(file->path, "--fail-idle: not decided, no work of a GPU was recorded");
+        return true;
+    }
+    idle = 100 * timeline_frac((double)file->main->idle_ns, (double)timeline_span(file->main));
+    if (!(idle > request->fail_idle))
         return false;
     cli_message(file->path, "idle %.1f %% of the span, above the %g %% of --fail-idle", idle,
                 request->fail_idle);
@@ -400,7 +388,7 @@ static int run(char **paths, size_t count, const struct timeline_request *reques
         status = open_file(paths[i], request, &files[opened]);
         progress_clear(&progress);
         worst = status > worst ? status : worst;
-        opened += files[opened].main != NULL ? 1 : 0;
+        opened += files[opened].timeline != NULL ? 1 : 0;
         if (status == CLI_USAGE)
             break;
     }

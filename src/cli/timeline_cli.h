@@ -41,7 +41,7 @@ struct timeline_file {
     int64_t origin_ns;                /* the first work of any device: times are told from it */
 };
 
-/* The tables about one device. */
+/* The tables about one device; of a trace without work of a GPU account is NULL. */
 struct timeline_view {
     const struct timeline_file *file;
     const ridge_device_account *account;
@@ -70,8 +70,9 @@ char *timeline_kernel_name(const char *name, bool whole, char *buffer, size_t si
 char *timeline_op_name(const ridge_trace *trace, uint32_t op, char *buffer, size_t size);
 /* A call without the version behind it: "cudaLaunchKernel". */
 char *timeline_api_name(const char *name, char *buffer, size_t size);
-/* A range without the colon of the default domain. */
-const char *timeline_range_name(const char *name);
+/* A range without the colon of the default domain and without what PyTorch's emit_nvtx() numbers:
+ * "aten::mm" of ":aten::mm, seq = 7, op_id = 12". */
+char *timeline_range_name(const char *name, char *buffer, size_t size);
 /* "12.8 %" with one decimal, "n/a". */
 char *timeline_percent(double part, double whole, char *buffer, size_t size);
 /* "84.5 ms", three digits. */
@@ -100,12 +101,14 @@ ridge_status timeline_print_tables(const struct timeline_file *file,
 /* Tables of a view, which the screen has short and timeline_print_tables() long. */
 void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_output *output);
 void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_output *output);
+/* The same by place: gaps of one cause in front of one kernel in one range are a row. */
+void timeline_table_places(const struct timeline_view *view, size_t most, ridge_output *output);
 void timeline_table_kernels(const struct timeline_view *view, size_t most, bool whole,
                             ridge_output *output);
 void timeline_table_ranges(const struct timeline_view *view, size_t most, ridge_output *output);
 void timeline_table_streams(const struct timeline_view *view, size_t most, ridge_output *output);
 void timeline_table_copies(const struct timeline_view *view, size_t most, ridge_output *output);
-void timeline_table_api(const struct timeline_view *view, ridge_output *output);
+void timeline_table_api(const struct timeline_view *view, size_t most, ridge_output *output);
 /* Nothing for one process. */
 void timeline_table_processes(const struct timeline_view *view, size_t most, ridge_output *output);
 

@@ -572,8 +572,11 @@ ridge_status timeline_write_csv(const struct timeline_file *file,
                                 const struct timeline_request *request, ridge_output *output,
                                 ridge_error *err)
 {
-    const struct csv csv = {
-        file, request->device == OPTION_UNSET ? RIDGE_TRACE_NONE : file->main->device, output, err};
+    const struct csv csv = {file,
+                            request->device == OPTION_UNSET || file->main == NULL
+                                ? RIDGE_TRACE_NONE
+                                : file->main->device,
+                            output, err};
     size_t i;
 
     for (i = 0; i < sizeof(reports) / sizeof(reports[0]); i++)

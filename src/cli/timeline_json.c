@@ -368,7 +368,10 @@ ridge_status timeline_write_json(const struct timeline_file *file,
         ridge_json_null(json, "window");
     }
     write_faults(file, json);
-    ridge_json_integer(json, "main_device", timeline_device_id(file->trace, file->main));
+    if (file->main != NULL)
+        ridge_json_integer(json, "main_device", timeline_device_id(file->trace, file->main));
+    else
+        ridge_json_null(json, "main_device");
     ridge_json_begin_array(json, "devices");
     for (i = 0; i < file->device_count && status == RIDGE_OK; i++) {
         status = timeline_view_make(file, &file->devices[i], request, &view, err);

@@ -133,12 +133,12 @@ static void write_words(const struct timeline_file *const *order, size_t count,
         shortest = timeline_span(account) < timeline_span(shortest->main) ? order[i] : shortest;
     }
     rank_name(idlest, name, sizeof(name));
-    ridge_output_format(
-        output, "%zu traces  spans %s to %s; %s is idle most, %s\n", count,
-        timeline_time((double)timeline_span(shortest->main), text, sizeof(text)),
-        timeline_time((double)timeline_span(longest->main), other, sizeof(other)), name,
-        timeline_percent((double)idlest->main->idle_ns, (double)timeline_span(idlest->main),
-                         idle, sizeof(idle)));
+    ridge_output_format(output, "%zu traces  spans %s to %s; %s is idle most, %s\n", count,
+                        timeline_time((double)timeline_span(shortest->main), text, sizeof(text)),
+                        timeline_time((double)timeline_span(longest->main), other, sizeof(other)),
+                        name,
+                        timeline_percent((double)idlest->main->idle_ns,
+                                         (double)timeline_span(idlest->main), idle, sizeof(idle)));
     straggler = find_straggler(order, count, &spread_ns);
     if (straggler != NULL) {
         rank_name(straggler, name, sizeof(name));
@@ -154,7 +154,7 @@ void timeline_write_ranks(const struct timeline_file *files, size_t count,
                           ridge_json *json)
 {
     const struct timeline_file **const order = calloc(count, sizeof(*order));
-    size_t i;
+    size_t working = 0, i;
 
     (void)request;
     if (order == NULL) {
@@ -164,10 +164,14 @@ void timeline_write_ranks(const struct timeline_file *files, size_t count,
         return;
     }
     for (i = 0; i < count; i++)
-        order[i] = &files[i];
-    qsort(order, count, sizeof(*order), by_rank);
-    if (json == NULL)
-        write_words(order, count, output);
-    write_table(order, count, output, json);
+        if (files[i].main != NULL)
+            order[working++] = &files[i];
+    qsort(order, working, sizeof(*order), by_rank);
+    if (json == NULL && working > 0)
+        write_words(order, working, output);
+    write_table(order, working, output, json);
+    for (i = 0; i < count && json == NULL; i++)
+        if (files[i].main == NULL)
+            ridge_output_format(output, "no work of a GPU: %s\n", cli_base_name(files[i].path));
     free(order);
 }

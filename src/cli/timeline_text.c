@@ -21,25 +21,41 @@ struct limits {
 
 /* -- the answer -------------------------------------------------------------------------------- */
 
-/* The beginning of a text that fits so many columns, cut behind a clause or else a word. */
+/* Where a text is cut so that no more than room bytes are left: behind a sentence or clause, else
+ * before a comma that no bracket holds, else a word. 0: nowhere. */
+static size_t find_cut(const char *text, size_t room)
+{
+    size_t clause = 0, comma = 0, word = 0, at;
+    int depth = 0;
+
+    for (at = 0; at < room && text[at] != '\0'; at++) {
+        depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+        if (text[at] == ';' || (text[at] == '.' && text[at + 1] == ' '))
+            clause = depth == 0 ? at : clause;
+        if (text[at] == ',' && text[at + 1] == ' ' && depth == 0)
+            comma = at;
+        if (text[at] == ' ')
+            word = at;
+    }
+    return clause > room / 4 ? clause : comma > room / 2 ? comma : word;
+}
+
+/* The beginning of a text that fits so many columns. */
 static void clip(const char *text, size_t columns, char *buffer, size_t size)
 {
     const size_t room = columns < size - 1 ? columns : size - 1;
-    const size_t least = room / 2;
-    size_t length = strlen(text), at;
+    size_t cut;
 
-    if (length > room) {
-        length = room - 3;
-        for (at = length; at > least && strchr(";,", text[at]) == NULL; at--)
-            ;
-        if (at <= least)
-            for (at = length; at > least && text[at] != ' '; at--)
-                ;
-        length = at > least ? at : length;
-        snprintf(buffer, size, "%.*s...", (int)length, text);
+    snprintf(buffer, size, "%s", text);
+    if (strlen(text) <= room)
+        return;
+    cut = find_cut(text, room);
+    if (cut > 0 && strchr(";.,", text[cut]) != NULL) {
+        buffer[cut] = '\0';
         return;
     }
-    snprintf(buffer, size, "%s", text);
+    cut = find_cut(text, room - 3);
+    snprintf(buffer, size, "%.*s...", (int)(cut > 0 ? cut : room - 3), text);
 }
 
 static ridge_style verdict_style(ridge_timeline_verdict verdict)
@@ -61,18 +77,27 @@ static void print_device(const struct timeline_view *view, ridge_output *output)
     const ridge_trace *const trace = view->file->trace;
     const ridge_device_account *const account = view->account;
     const double span_ns = (double)timeline_span(account);
-    char label[WORD], span[WORD], kernels[WORD], copies[WORD], idle[WORD];
-    const char *const name = timeline_device_name(trace, account);
+    const size_t columns = (size_t)ridge_output_columns(output);
+    char label[WORD], text[128], span[WORD], kernels[WORD], copies[WORD], idle[WORD];
+    const char *name = timeline_device_name(trace, account);
+    size_t taken;
 
     snprintf(label, sizeof(label), "device %" PRId64, timeline_device_id(trace, account));
-    ridge_output_format(output, "%-*s %.40s%s", LABEL - 1, label, name,
-                        name[0] != '\0' ? "  " : "");
-    ridge_output_format(output, "span %s = kernels %s + copies only %s + idle ",
-                        timeline_time(span_ns, span, sizeof(span)),
-                        timeline_percent((double)account->kernel_ns, span_ns, kernels, WORD),
-                        timeline_percent((double)account->copy_only_ns, span_ns, copies, WORD));
-    ridge_output_styled(output, RIDGE_STYLE_STRONG,
-                        timeline_percent((double)account->idle_ns, span_ns, idle, WORD));
+    timeline_percent((double)account->idle_ns, span_ns, idle, sizeof(idle));
+    snprintf(text, sizeof(text), "span %s = kernels %s + copies only %s + idle ",
+             timeline_time(span_ns, span, sizeof(span)),
+             timeline_percent((double)account->kernel_ns, span_ns, kernels, sizeof(kernels)),
+             timeline_percent((double)account->copy_only_ns, span_ns, copies, sizeof(copies)));
+    /* The name gives way to the numbers. */
+    taken = LABEL + strlen(text) + strlen(idle) + 2;
+    if (taken + strlen(name) > columns && strncmp(name, "NVIDIA ", 7) == 0)
+        name += 7;
+    if (taken + strlen(name) > columns)
+        name = taken + 8 > columns ? "" : name;
+    ridge_output_format(output, "%-*s %.*s%s%s", LABEL - 1, label,
+                        (int)(columns > taken ? columns - taken : 0), name,
+                        name[0] != '\0' ? "  " : "", text);
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, idle);
     ridge_output_text(output, "\n");
 }
 
@@ -112,10 +137,42 @@ static void next_text(const struct timeline_view *view, char *buffer, size_t siz
     }
 }
 
+/* Why a trace has no work of a GPU, from what it says about itself. */
+static void print_nothing(const struct timeline_view *view, ridge_output *output)
+{
+    const struct timeline_file *const file = view->file;
+    size_t count, i;
+    const ridge_trace_diagnostic *const said = ridge_trace_diagnostics(file->trace, &count);
+    const ridge_trace_diagnostic *worst = NULL;
+    char text[320] = "no work of a GPU was recorded", line[256];
+
+    for (i = 0; i < count; i++)
+        if (said[i].severity >= 2 && (worst == NULL || said[i].severity > worst->severity))
+            worst = &said[i];
+    if (file->window.is_set)
+        snprintf(text, sizeof(text), "no work of a GPU in this part of the trace");
+    else if (worst != NULL)
+        snprintf(text, sizeof(text), "the recording tool said: %.240s", worst->text);
+    ridge_output_format(output, "%-*snone\n%-*s", LABEL, "device", LABEL, "verdict");
+    ridge_output_styled(output, verdict_style(RIDGE_TIMELINE_NOTHING),
+                        ridge_timeline_verdict_name(RIDGE_TIMELINE_NOTHING));
+    clip(text, (size_t)ridge_output_columns(output) - LABEL - 12, line, sizeof(line));
+    ridge_output_format(
+        output, ": %s\n%-*s%s\n", line, LABEL, "next",
+        file->window.is_set ? "another part, or the whole"
+        : file->info->format == RIDGE_TRACE_KINETO
+            ? "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
+            : "record with nsys profile -t cuda,nvtx, of the process that launches");
+}
+
 void timeline_print_answer(const struct timeline_view *view, ridge_output *output)
 {
     char text[640], line[256];
 
+    if (view->account == NULL) {
+        print_nothing(view, output);
+        return;
+    }
     print_device(view, output);
     print_verdict(view, output);
     next_text(view, text, sizeof(text));
@@ -189,7 +246,7 @@ static void print_queue(const struct timeline_view *view, ridge_output *output)
 
     if (isnan(account->median_launch_period_ns) && isnan(account->queue_depth_median))
         return;
-    add(&line, "one each %s (median), a kernel takes %s",
+    add(&line, "one every %s (median), a kernel takes %s",
         timeline_time(account->median_launch_period_ns, text, sizeof(text)),
         timeline_time(account->median_kernel_ns, other, sizeof(other)));
     if (!isnan(account->queue_empty_frac))
@@ -220,8 +277,10 @@ static void print_overlap(const struct timeline_view *view, ridge_output *output
     if (account->copy_ns > 0)
         add(&line, "; copies %s, %s of it under kernels",
             timeline_time((double)account->copy_ns, text, sizeof(text)),
-            timeline_percent((double)account->copy_hidden_ns, (double)account->copy_ns, share,
-                             sizeof(share)));
+            account->copy_hidden_ns == 0
+                ? "none"
+                : timeline_percent((double)account->copy_hidden_ns, (double)account->copy_ns, share,
+                                   sizeof(share)));
     if (account->collective_ns > 0)
         add(&line, "; communication %s, exposed %s",
             timeline_time((double)account->collective_ns, text, sizeof(text)),
@@ -339,25 +398,42 @@ static void blank(ridge_output *output, size_t rows)
         ridge_output_text(output, "\n");
 }
 
+/* Of a trace without work of a GPU: what the host did. */
+static void print_host(const struct timeline_view *view, const struct limits *limits,
+                       ridge_output *output)
+{
+    timeline_print_answer(view, output);
+    ridge_output_text(output, "\n");
+    print_source(view, output);
+    print_faults(view, limits->faults, output);
+    blank(output, view->api.count);
+    timeline_table_api(view, limits->kernels, output);
+    blank(output, view->ranges.count);
+    timeline_table_ranges(view, limits->ranges, output);
+}
+
 static void print_parts(const struct timeline_view *view, const struct limits *limits,
                         const struct timeline_request *request, ridge_output *output)
 {
     const ridge_device_account *const account = view->account;
-    const bool is_idle = account->idle_ns > 0;
 
+    if (account == NULL) {
+        print_host(view, limits, output);
+        return;
+    }
     timeline_print_answer(view, output);
     ridge_output_text(output, "\n");
     print_source(view, output);
     print_queue(view, output);
     print_overlap(view, output);
     print_faults(view, limits->faults, output);
-    if (is_idle && limits->causes > 0) {
+    if (account->idle_ns > 0 && limits->causes > 0) {
         blank(output, 1);
         timeline_table_idle(view, limits->causes, output);
     }
     if (account->gap_count > 0 && limits->gaps > 0) {
         blank(output, 1);
-        timeline_table_gaps(view, limits->gaps, output);
+        timeline_table_places(view, limits->gaps, output);
     }
     blank(output, view->kernels.count);
     timeline_table_kernels(view, limits->kernels, request->whole_names, output);
@@ -447,6 +523,9 @@ ridge_status timeline_print_screen(const struct timeline_file *file,
 
     if (status != RIDGE_OK)
         return status;
+    /* Where hardly anything is idle, gaps tell nothing. */
+    if (file->main != NULL && file->main->idle_ns < timeline_span(file->main) / 50)
+        limits.gaps = 0;
     while (count_lines(&view, &limits, request, ridge_output_columns(output)) > SCREEN_LINES &&
            shrink(&limits))
         ;
@@ -471,17 +550,17 @@ ridge_status timeline_print_tables(const struct timeline_file *file,
     }
     if (request->api) {
         ridge_output_text(output, "\n");
-        timeline_table_api(&view, output);
+        timeline_table_api(&view, SIZE_MAX, output);
     }
     if (request->nvtx) {
         ridge_output_text(output, "\n");
         timeline_table_ranges(&view, SIZE_MAX, output);
     }
-    if (request->gaps != OPTION_UNSET) {
+    if (request->gaps != OPTION_UNSET && view.account != NULL) {
         ridge_output_text(output, "\n");
         timeline_table_gaps(&view, request->gaps, output);
     }
-    if (request->streams) {
+    if (request->streams && view.account != NULL) {
         ridge_output_text(output, "\n");
         timeline_table_streams(&view, SIZE_MAX, output);
     }

@@ -33,15 +33,16 @@ ridge_status timeline_view_make(const struct timeline_file *file,
     const unsigned kinds = 1U << RIDGE_RANGE_NVTX | 1U << RIDGE_RANGE_ANNOTATION;
     const unsigned with_ops = kinds | 1U << RIDGE_RANGE_OP;
     const ridge_trace_window *const window = &file->window;
+    const uint32_t device = account != NULL ? account->device : RIDGE_TRACE_NONE;
     ridge_status status;
 
     memset(out, 0, sizeof(*out));
     out->file = file;
     out->account = account;
-    status = ridge_trace_sum_kernels(file->trace, RIDGE_KERNEL_BY_NAME, account->device, window,
+    status = ridge_trace_sum_kernels(file->trace, RIDGE_KERNEL_BY_NAME, device, window,
                                      &out->kernels, err);
     if (status == RIDGE_OK)
-        status = ridge_trace_sum_copies(file->trace, account->device, window, &out->copies, err);
+        status = ridge_trace_sum_copies(file->trace, device, window, &out->copies, err);
     if (status == RIDGE_OK)
         status = ridge_trace_sum_api(file->trace, window, &out->api, err);
     if (status == RIDGE_OK)
@@ -51,7 +52,7 @@ ridge_status timeline_view_make(const struct timeline_file *file,
         ridge_range_sums_free(&out->ranges);
         status = ridge_trace_sum_ranges(file->trace, with_ops, window, &out->ranges, err);
     }
-    if (status == RIDGE_OK)
+    if (status == RIDGE_OK && account != NULL)
         status = ridge_timeline_plan(file->timeline, account, request->roofs, request->given,
                                      request->show_command, &out->next, err);
     if (status == RIDGE_OK)
@@ -125,6 +126,23 @@ static size_t noise_length(const char *text)
                : 0;
 }
 
+/* Behind the return type: after the last space that no bracket holds. In parentheses < and > may
+ * compare: "enable_if<((8)>(0))>::type kernel". */
+static const char *skip_return_type(const char *name, const char *end)
+{
+    const char *begin = name, *at;
+    int round = 0, angle = 0;
+
+    for (at = name; at < end; at++) {
+        round += strchr("([{", *at) != NULL ? 1 : strchr(")]}", *at) != NULL ? -1 : 0;
+        if (round == 0)
+            angle += *at == '<' ? 1 : *at == '>' ? -1 : 0;
+        if (*at == ' ' && round == 0 && angle == 0 && at + 1 < end)
+            begin = at + 1;
+    }
+    return round == 0 && angle == 0 ? begin : name;
+}
+
 char *timeline_kernel_name(const char *name, bool whole, char *buffer, size_t size)
 {
     const char *end;
@@ -134,9 +152,8 @@ char *timeline_kernel_name(const char *name, bool whole, char *buffer, size_t si
         snprintf(buffer, size, "%s", name);
         return buffer;
     }
-    if (strncmp(name, "void ", 5) == 0)
-        name += 5;
     end = name + length_without_parameters(name);
+    name = skip_return_type(name, end);
     while (name < end && to < size - 1) {
         const size_t noise = noise_length(name);
 
@@ -173,7 +190,10 @@ char *timeline_op_name(const ridge_trace *trace, uint32_t op, char *buffer, size
         snprintf(buffer, size, "graph %" PRIu32, ops[op].graph);
         return buffer;
     }
-    return timeline_kernel_name(name, ops[op].kind != RIDGE_OP_KERNEL, buffer, size);
+    if (ops[op].kind == RIDGE_OP_KERNEL)
+        return ridge_kernel_base_name(name, buffer, size);
+    snprintf(buffer, size, "%s", name);
+    return buffer;
 }
 
 char *timeline_api_name(const char *name, char *buffer, size_t size)
@@ -188,9 +208,20 @@ char *timeline_api_name(const char *name, char *buffer, size_t size)
     return buffer;
 }
 
-const char *timeline_range_name(const char *name)
+char *timeline_range_name(const char *name, char *buffer, size_t size)
 {
-    return name[0] == ':' && name[1] != ':' ? name + 1 : name;
+    static const char *const tails[] = {", seq = ", ", op_id = ", ", sizes = "};
+    const char *const text = name[0] == ':' && name[1] != ':' ? name + 1 : name;
+    size_t length = strlen(text), i;
+
+    for (i = 0; i < sizeof(tails) / sizeof(tails[0]); i++) {
+        const char *const tail = strstr(text, tails[i]);
+
+        if (tail != NULL && (size_t)(tail - text) < length)
+            length = (size_t)(tail - text);
+    }
+    snprintf(buffer, size, "%.*s", (int)(length < size ? length : size - 1), text);
+    return buffer;
 }
 
 const char *timeline_device_name(const ridge_trace *trace, const ridge_device_account *account)
@@ -198,7 +229,7 @@ const char *timeline_device_name(const ridge_trace *trace, const ridge_device_ac
     size_t count;
     const ridge_trace_device *const devices = ridge_trace_devices(trace, &count);
 
-    return account->device < count && devices[account->device].name != NULL
+    return account != NULL && account->device < count && devices[account->device].name != NULL
                ? devices[account->device].name
                : "";
 }
@@ -208,7 +239,7 @@ int64_t timeline_device_id(const ridge_trace *trace, const ridge_device_account 
     size_t count;
     const ridge_trace_device *const devices = ridge_trace_devices(trace, &count);
 
-    return account->device < count ? devices[account->device].id : -1;
+    return account != NULL && account->device < count ? devices[account->device].id : -1;
 }
 
 /* -- numbers ----------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 struct ridge_timeline {
     const ridge_trace *trace; /* borrowed */
+    ridge_trace_window window;
     ridge_device_account *devices;
     size_t device_count;
     trace_array faults; /* ridge_trace_fault */
@@ -97,7 +98,7 @@ static bool find_span(account_device *device)
     return has_work;
 }
 
-static bool fill(account_device *device, account_painter *painter)
+static bool fill(account_device *device, account_painter *painter, trace_array *faults)
 {
     ridge_device_account *const account = &device->account;
     const bool done = account_find_gaps(device) && account_paint(painter, device) &&
@@ -110,30 +111,32 @@ static bool fill(account_device *device, account_painter *painter)
     account->gap_count = device->gaps.count;
     account->pieces = device->pieces.rows;
     account->piece_count = device->pieces.count;
-    return done && order_gaps(account);
+    if (!done || !order_gaps(account) || !account_device_faults(device, faults))
+        return false;
+    account_judge(account, device->missing_ns);
+    return true;
 }
 
-static bool add_devices(ridge_timeline *timeline, const account_view *view,
-                        const ridge_trace_window *window, account_painter *painter,
-                        const uint32_t *rows, const size_t *firsts)
+static bool add_devices(ridge_timeline *timeline, const account_view *view, account_interval window,
+                        account_painter *painter, const uint32_t *rows, const size_t *firsts,
+                        const int64_t *full_ns)
 {
-    const bool is_set = window != NULL && window->is_set;
-
     for (size_t i = 0; i < view->device_count; i++) {
         account_device device = {
             .view = view,
             .device = (uint32_t)i,
             .rows = rows + firsts[i],
             .row_count = firsts[i + 1] - firsts[i],
-            .window_start_ns = is_set ? window->start_ns : INT64_MIN,
-            .window_end_ns = is_set ? window->end_ns : INT64_MAX,
+            .window_start_ns = window.start_ns,
+            .window_end_ns = window.end_ns,
+            .full_ns = full_ns,
         };
         bool done;
 
         device.account.device = (uint32_t)i;
         if (!find_span(&device))
             continue;
-        done = fill(&device, painter);
+        done = fill(&device, painter, &timeline->faults);
         timeline->devices[timeline->device_count++] = device.account;
         if (!done)
             return false;
@@ -141,11 +144,27 @@ static bool add_devices(ridge_timeline *timeline, const account_view *view,
     return true;
 }
 
+/* Is there idle time enough for the host's times to matter? */
+static bool waits_for_host(const ridge_timeline *timeline)
+{
+    for (size_t i = 0; i < timeline->device_count; i++) {
+        const ridge_device_account *const account = &timeline->devices[i];
+
+        if (account->idle_ns >= (account->end_ns - account->start_ns) / 10)
+            return true;
+    }
+    return false;
+}
+
 /* -- life -------------------------------------------------------------------------------------- */
 
 static bool fill_timeline(ridge_timeline *timeline, const ridge_trace_window *window)
 {
+    const bool is_set = window != NULL && window->is_set;
+    const account_interval asked = {is_set ? window->start_ns : INT64_MIN,
+                                    is_set ? window->end_ns : INT64_MAX};
     account_view view = {0};
+    int64_t *full_ns = NULL;
     account_painter *painter = NULL;
     uint32_t *rows = NULL;
     size_t *firsts = NULL;
@@ -155,9 +174,14 @@ static bool fill_timeline(ridge_timeline *timeline, const ridge_trace_window *wi
         goto out;
     painter = account_painter_create(&view);
     timeline->devices = ridge_calloc(view.device_count + 1, sizeof(*timeline->devices));
-    done = painter != NULL && timeline->devices != NULL && sort_by_device(&view, &rows, &firsts) &&
-           add_devices(timeline, &view, window, painter, rows, firsts);
+    full_ns = account_queue_full(&view, asked.start_ns, asked.end_ns);
+    done = painter != NULL && timeline->devices != NULL && full_ns != NULL &&
+           sort_by_device(&view, &rows, &firsts) &&
+           add_devices(timeline, &view, asked, painter, rows, firsts, full_ns) &&
+           account_trace_faults(&view, waits_for_host(timeline), &timeline->faults);
+    account_sort_faults(&timeline->faults);
 out:
+    ridge_free(full_ns);
     ridge_free(firsts);
     ridge_free(rows);
     account_painter_free(painter);
@@ -174,6 +198,7 @@ ridge_status ridge_timeline_create(const ridge_trace *trace, const ridge_trace_w
     *out = NULL;
     if (done) {
         timeline->trace = trace;
+        timeline->window = window != NULL ? *window : (ridge_trace_window){false, 0, 0};
         done = fill_timeline(timeline, window);
     }
     if (!done) {
@@ -182,6 +207,12 @@ ridge_status ridge_timeline_create(const ridge_trace *trace, const ridge_trace_w
     }
     *out = timeline;
     return RIDGE_OK;
+}
+
+const ridge_trace *account_trace(const ridge_timeline *timeline, ridge_trace_window *window)
+{
+    *window = timeline->window;
+    return timeline->trace;
 }
 
 /* Rows that are constant for the caller. */

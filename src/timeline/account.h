@@ -6,6 +6,7 @@
 #ifndef RIDGE_TIMELINE_ACCOUNT_H
 #define RIDGE_TIMELINE_ACCOUNT_H
 
+#include "ridge/table.h"
 #include "ridge/timeline.h"
 #include "timeline/trace_build.h"
 
@@ -63,6 +64,9 @@ typedef struct account_view {
     size_t op_count, api_count, range_count, wait_count, overhead_count;
     size_t thread_count, stream_count, device_count;
     uint8_t *classes;           /* call_class by name */
+    uint32_t *stream_slots;     /* a stream's number among those of its device */
+    uint32_t *device_streams;   /* streams of each device */
+    uint32_t *thread_marks;     /* scratch: the device + 1 that looked at a thread */
     bool *is_blocking;          /* calls: a copy that was over when they returned */
     account_interval *profiler; /* union of the profiler's own work */
     size_t profiler_count;
@@ -104,9 +108,11 @@ typedef struct account_device {
     const uint32_t *rows; /* of ops: all work of the device, by start */
     size_t row_count;
     int64_t window_start_ns, window_end_ns; /* what the user asked for */
-    trace_array gaps;                       /* ridge_idle_gap */
-    trace_array pieces;                     /* ridge_idle_piece */
-    ridge_stream_account *made_streams;     /* account.streams, while they are filled */
+    const int64_t *full_ns; /* by thread, then of no thread: the driver's queue was full */
+    trace_array gaps;       /* ridge_idle_gap */
+    trace_array pieces;     /* ridge_idle_piece */
+    int64_t missing_ns;     /* idle time that the trace does not explain */
+    ridge_stream_account *made_streams; /* account.streams, while they are filled */
     ridge_device_account account;
 } account_device;
 
@@ -122,6 +128,12 @@ void *account_grow(trace_array *array, size_t size);
 /* The median (mean of the middle two) of values, which are sorted; NAN without any. */
 double account_median(int64_t *values, size_t count);
 
+/* A number as people read it, short enough for the lines of an account. */
+typedef struct account_text {
+    char text[16];
+} account_text;
+account_text account_number(double value, ridge_unit unit);
+
 /* gaps.c: gaps, limits (hardware_gap_ns, launch_latency_ns, medians of gaps). */
 bool account_find_gaps(account_device *device);
 /* paint.c: pieces and causes. */
@@ -135,7 +147,19 @@ bool account_find_ranges(account_device *device);
 bool account_unions(account_device *device);
 bool account_streams(account_device *device);
 bool account_serial_pairs(account_device *device);
-/* queue.c: launches, their period, how many wait. */
+/* queue.c: by thread, then of no thread: how long the driver's queue was full in a window, then
+ * whether that was recorded; NULL: out of memory. Then launches, their period, how many wait. */
+int64_t *account_queue_full(const account_view *view, int64_t start_ns, int64_t end_ns);
 bool account_queue(account_device *device);
+/* faults.c; out of memory: false. is_idle: some device waits for the host. */
+bool account_device_faults(account_device *device, trace_array *faults);
+bool account_trace_faults(const account_view *view, bool is_idle, trace_array *faults);
+void account_sort_faults(trace_array *faults); /* by kind, then device */
+/* timeline_verdict.c: verdict, pace and reason. missing_ns: idle time that the trace does not
+ * explain. */
+void account_judge(ridge_device_account *account, int64_t missing_ns);
+
+/* The trace of an account, and the window that it was made for. */
+const ridge_trace *account_trace(const ridge_timeline *timeline, ridge_trace_window *window);
 
 #endif

@@ -5,6 +5,7 @@
 #include "timeline/account.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,16 @@ double account_median(int64_t *values, size_t count)
     qsort(values, count, sizeof(*values), order_number);
     return count % 2 != 0 ? (double)values[count / 2]
                           : ((double)values[count / 2 - 1] + (double)values[count / 2]) / 2;
+}
+
+account_text account_number(double value, ridge_unit unit)
+{
+    char text[32];
+    account_text number;
+
+    ridge_number_text(value, unit, text, sizeof(text));
+    snprintf(number.text, sizeof(number.text), "%.15s", text);
+    return number;
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -160,6 +171,19 @@ static bool split_overheads(account_view *view)
     return true;
 }
 
+/* Streams counted device by device, so that what a device needs is in proportion to its own. */
+static bool number_streams(account_view *view)
+{
+    view->stream_slots = ridge_calloc(view->stream_count + 1, sizeof(*view->stream_slots));
+    view->device_streams = ridge_calloc(view->device_count + 1, sizeof(*view->device_streams));
+    view->thread_marks = ridge_calloc(view->thread_count + 1, sizeof(*view->thread_marks));
+    if (view->stream_slots == NULL || view->device_streams == NULL || view->thread_marks == NULL)
+        return false;
+    for (size_t i = 0; i < view->stream_count; i++)
+        view->stream_slots[i] = view->device_streams[view->streams[i].device]++;
+    return true;
+}
+
 /* -- the whole --------------------------------------------------------------------------------- */
 
 bool account_view_init(account_view *view, const ridge_trace *trace)
@@ -173,7 +197,7 @@ bool account_view_init(account_view *view, const ridge_trace *trace)
     view->threads = ridge_trace_threads(trace, &view->thread_count);
     view->streams = ridge_trace_streams(trace, &view->stream_count);
     ridge_trace_devices(trace, &view->device_count);
-    return classify(view) && find_blocking(view) && split_overheads(view);
+    return number_streams(view) && classify(view) && find_blocking(view) && split_overheads(view);
 }
 
 void account_view_release(account_view *view)
@@ -182,5 +206,8 @@ void account_view_release(account_view *view)
     ridge_free(view->profiler);
     ridge_free(view->is_blocking);
     ridge_free(view->classes);
+    ridge_free(view->thread_marks);
+    ridge_free(view->device_streams);
+    ridge_free(view->stream_slots);
     *view = (account_view){0};
 }

@@ -150,15 +150,14 @@ bool account_unions(account_device *device)
 
 /* -- streams ----------------------------------------------------------------------------------- */
 
-/* Room for every stream of the trace, so that a row is found by its number. */
 bool account_streams(account_device *device)
 {
     const account_view *const view = device->view;
-    ridge_stream_account *streams;
-    account_union *const unions = ridge_calloc(view->stream_count + 1, sizeof(*unions));
+    const size_t most = view->device_streams[device->device];
+    ridge_stream_account *const streams = ridge_calloc(most + 1, sizeof(*streams));
+    account_union *const unions = ridge_calloc(most + 1, sizeof(*unions));
     size_t count = 0;
 
-    streams = ridge_calloc(view->stream_count + 1, sizeof(*streams));
     device->account.streams = device->made_streams = streams;
     if (streams == NULL || unions == NULL) {
         ridge_free(unions);
@@ -167,19 +166,19 @@ bool account_streams(account_device *device)
     for (size_t i = 0; i < device->row_count; i++) {
         const ridge_trace_op *const op = &view->ops[device->rows[i]];
         const account_interval part = cut(device, op);
-        ridge_stream_account *const stream = &streams[op->stream];
+        const uint32_t slot = view->stream_slots[op->stream];
 
         if (!account_in_window(device, op))
             continue;
-        stream->op_count++;
-        stream->kernel_count += op->kind == RIDGE_OP_KERNEL;
-        stream->sum_ns = account_add(stream->sum_ns, part.end_ns - part.start_ns);
-        stream->overlap_count += unite(&unions[op->stream], part.start_ns, part.end_ns);
+        streams[slot].stream = op->stream;
+        streams[slot].op_count++;
+        streams[slot].kernel_count += op->kind == RIDGE_OP_KERNEL;
+        streams[slot].sum_ns = account_add(streams[slot].sum_ns, part.end_ns - part.start_ns);
+        streams[slot].overlap_count += unite(&unions[slot], part.start_ns, part.end_ns);
     }
-    for (size_t i = 0; i < view->stream_count; i++) {
+    for (size_t i = 0; i < most; i++) {
         if (streams[i].op_count == 0)
             continue;
-        streams[i].stream = (uint32_t)i;
         streams[i].busy_ns = unions[i].total_ns;
         device->account.overlap_count += streams[i].overlap_count;
         streams[count++] = streams[i];

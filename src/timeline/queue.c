@@ -13,6 +13,7 @@ typedef struct queue_launch {
     uint32_t api, stream;
     int64_t call_ns, return_ns;
     int64_t start_ns, end_ns; /* of its work, first to last */
+    bool is_kernel;
 } queue_launch;
 
 static int order(int64_t a, int64_t b)
@@ -71,27 +72,39 @@ static size_t find_launches(account_device *device, queue_launch *launches)
                                            .call_ns = view->apis[op->api].start_ns,
                                            .return_ns = view->apis[op->api].end_ns,
                                            .start_ns = op->start_ns,
-                                           .end_ns = op->end_ns};
+                                           .end_ns = op->end_ns,
+                                           .is_kernel = account_is_kernel(op)};
     }
     sort(launches, count, order_api);
     for (size_t i = 0; i < count; i++) {
         queue_launch *const last = kept > 0 ? &launches[kept - 1] : NULL;
 
-        if (last == NULL || last->api != launches[i].api)
+        if (last == NULL || last->api != launches[i].api) {
             launches[kept++] = launches[i];
-        else if (launches[i].end_ns > last->end_ns)
+            continue;
+        }
+        last->is_kernel = last->is_kernel || launches[i].is_kernel;
+        if (launches[i].end_ns > last->end_ns)
             last->end_ns = launches[i].end_ns;
     }
     sort(launches, kept, order_call);
     return kept;
 }
 
+/* Between launches of kernels: what a kernel has to last to keep the device busy. */
 static void find_period(account_device *device, const queue_launch *launches, size_t count,
                         int64_t *numbers)
 {
-    for (size_t i = 1; i < count; i++)
-        numbers[i - 1] = launches[i].call_ns - launches[i - 1].call_ns;
-    device->account.median_launch_period_ns = account_median(numbers, count > 0 ? count - 1 : 0);
+    size_t periods = 0, last = count;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!launches[i].is_kernel)
+            continue;
+        if (last < count)
+            numbers[periods++] = launches[i].call_ns - launches[last].call_ns;
+        last = i;
+    }
+    device->account.median_launch_period_ns = account_median(numbers, periods);
 }
 
 /* Launches that found all earlier work of the device done. */
@@ -171,40 +184,55 @@ static void find_depths(account_device *device, queue_launch *launches, size_t c
     account->queue_depth_median = account_median(depths, count);
 }
 
-/* Where the driver recorded that its queue was full, that is the truth: of threads that launch this
- * device's work, or of the process as a whole. */
-static bool find_full(account_device *device, const queue_launch *launches, size_t count)
+int64_t *account_queue_full(const account_view *view, int64_t start_ns, int64_t end_ns)
 {
-    const account_view *const view = device->view;
-    bool *const is_ours = ridge_calloc(view->thread_count + 1, sizeof(*is_ours));
-    int64_t total_ns = 0, end_ns = INT64_MIN;
-    bool is_recorded = false;
+    int64_t *const sums = ridge_calloc(view->thread_count + 2, sizeof(*sums));
+    int64_t *const ends = ridge_calloc(view->thread_count + 2, sizeof(*ends));
 
-    if (is_ours == NULL)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        is_ours[view->apis[launches[i].api].thread] = true;
-    for (size_t i = 0; i < view->overhead_count; i++) {
+    for (size_t i = 0; sums != NULL && ends != NULL && i < view->overhead_count; i++) {
         const ridge_trace_overhead *const overhead = &view->overheads[i];
+        const size_t thread =
+            overhead->thread == RIDGE_TRACE_NONE ? view->thread_count : overhead->thread;
         int64_t from_ns = overhead->start_ns, to_ns = overhead->end_ns;
 
         if (overhead->kind != RIDGE_OVERHEAD_QUEUE_FULL)
             continue;
-        is_recorded = true;
-        if (overhead->thread != RIDGE_TRACE_NONE && !is_ours[overhead->thread])
-            continue;
-        from_ns = from_ns > device->window_start_ns ? from_ns : device->window_start_ns;
-        from_ns = from_ns > end_ns ? from_ns : end_ns;
-        to_ns = to_ns < device->window_end_ns ? to_ns : device->window_end_ns;
+        sums[view->thread_count + 1] = 1; /* recorded at all */
+        from_ns = from_ns > start_ns ? from_ns : start_ns;
+        if (sums[thread] > 0 && from_ns < ends[thread])
+            from_ns = ends[thread];
+        to_ns = to_ns < end_ns ? to_ns : end_ns;
         if (to_ns <= from_ns)
             continue;
-        total_ns += to_ns - from_ns;
-        end_ns = to_ns;
+        sums[thread] += to_ns - from_ns;
+        ends[thread] = to_ns;
     }
-    ridge_free(is_ours);
-    if (is_recorded)
-        device->account.queue_full_ns = total_ns;
-    return true;
+    if (ends == NULL) {
+        ridge_free(sums);
+        return NULL;
+    }
+    ridge_free(ends);
+    return sums;
+}
+
+/* Where the driver recorded that its queue was full, that is the truth: of threads that launch this
+ * device's work, and of no thread in particular. */
+static void find_full(account_device *device, const queue_launch *launches, size_t count)
+{
+    const account_view *const view = device->view;
+    const uint32_t mark = device->device + 1;
+    int64_t total_ns = device->full_ns[view->thread_count];
+
+    if (device->full_ns[view->thread_count + 1] == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t thread = view->apis[launches[i].api].thread;
+
+        if (view->thread_marks[thread] != mark)
+            total_ns = account_add(total_ns, device->full_ns[thread]);
+        view->thread_marks[thread] = mark;
+    }
+    device->account.queue_full_ns = total_ns;
 }
 
 static void count_graphs(account_device *device, const queue_launch *launches, size_t count)
@@ -229,7 +257,7 @@ bool account_queue(account_device *device)
     ridge_stream_account *const streams = device->made_streams;
     queue_launch *const launches = ridge_calloc(device->row_count + 1, sizeof(*launches));
     int64_t *const numbers = ridge_calloc(2 * device->row_count + 1, sizeof(*numbers));
-    bool done = launches != NULL && numbers != NULL;
+    const bool done = launches != NULL && numbers != NULL;
     size_t count;
 
     if (done) {
@@ -238,7 +266,7 @@ bool account_queue(account_device *device)
         find_empty(device, launches, count);
         count_graphs(device, launches, count);
         find_depths(device, launches, count, streams, numbers, numbers + device->row_count);
-        done = find_full(device, launches, count);
+        find_full(device, launches, count);
     }
     ridge_free(numbers);
     ridge_free(launches);

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/svg.h"
 #include "ridge/timeline.h"
+#include "timeline/account.h"
 
 enum {
     WIDTH = 1200,
@@ -142,8 +143,8 @@ static void draw_lane(const struct drawing *drawing, double y, double height)
             const int bottom = column < COLUMNS && kind > 0 ? tops[kind - 1] : 0;
             const int top = column < COLUMNS ? tops[kind] : 0;
 
-            if (top == open_top[kind] && (bottom == open_bottom[kind] || top == bottom) &&
-                column < COLUMNS)
+            if (column < COLUMNS && ((top == open_top[kind] && bottom == open_bottom[kind]) ||
+                                     (top == bottom && open_top[kind] == open_bottom[kind])))
                 continue;
             if (open_top[kind] > open_bottom[kind]) {
                 char name[TEXT];
@@ -302,11 +303,20 @@ static const ridge_trace_thread *launching_thread(const struct drawing *drawing)
 /* Calls in the colour of the idle time that they would cause. */
 static int kind_of_call(const struct drawing *drawing, const ridge_trace_api *call)
 {
-    const char *const name = ridge_trace_name(drawing->trace, call->name, NULL);
+    static const int kinds[] = {
+        [CALL_OTHER] = CALL,
+        [CALL_LAUNCH] = CAUSES + RIDGE_IDLE_LAUNCH,
+        [CALL_GRAPH_LAUNCH] = CAUSES + RIDGE_IDLE_LAUNCH,
+        [CALL_COPY] = COPY,
+        [CALL_ALLOC] = CAUSES + RIDGE_IDLE_ALLOC,
+        [CALL_MODULE] = CAUSES + RIDGE_IDLE_MODULE,
+        [CALL_GRAPH_BUILD] = CAUSES + RIDGE_IDLE_GRAPH_BUILD,
+        [CALL_SYNC] = CAUSES + RIDGE_IDLE_SYNC,
+    };
+    size_t length;
+    const char *const name = ridge_trace_name(drawing->trace, call->name, &length);
 
-    if (call->op_count > 0)
-        return CAUSES + RIDGE_IDLE_LAUNCH;
-    return strstr(name, "ynchronize") != NULL ? CAUSES + RIDGE_IDLE_SYNC : CALL;
+    return kinds[call_class_of(name, length)];
 }
 
 static void draw_calls(struct drawing *drawing, const ridge_trace_thread *thread)
@@ -466,7 +476,7 @@ static void draw_account(struct drawing *drawing, const struct part *parts, size
         ridge_svg_rect(drawing->output, name, x, drawing->y, length, BAR_HEIGHT);
         x += length;
         ridge_svg_rect(drawing->output, name, left, y - 10, 12, 12);
-        snprintf(text, sizeof(text), "%s  %s  %.1f %%", parts[i].name,
+        snprintf(text, sizeof(text), "%s %s, %.1f %%", parts[i].name,
                  ridge_number_text((double)parts[i].ns, RIDGE_UNIT_NS, time, sizeof(time)),
                  100 * (double)parts[i].ns / span);
         ridge_svg_text(drawing->output, "key", RIDGE_SVG_START, left + 18, y, 0, text);
