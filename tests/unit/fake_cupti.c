@@ -62,13 +62,17 @@ unsigned cuptiActivityEnable(unsigned kind)
 {
     if (kind >= KINDS || kind == (unsigned)number_of("FAKE_CUPTI_REFUSE", 0))
         return 7;
+    pthread_mutex_lock(&fake.lock);
     fake.is_on[kind] = 1;
+    pthread_mutex_unlock(&fake.lock);
     return 0;
 }
 
 unsigned cuptiActivityDisable(unsigned kind)
 {
+    pthread_mutex_lock(&fake.lock);
     fake.is_on[kind % KINDS] = 0;
+    pthread_mutex_unlock(&fake.lock);
     return 0;
 }
 
