@@ -103,8 +103,7 @@ static bool fill(account_device *device, account_painter *painter, trace_array *
     ridge_device_account *const account = &device->account;
     const bool done = account_find_gaps(device) && account_paint(painter, device) &&
                       account_unions(device) && account_streams(device) &&
-                      account_serial_pairs(device) && account_queue(device) &&
-                      account_find_ranges(device);
+                      account_serial_pairs(device) && account_queue(device);
 
     /* Given to the account in any case: it is freed as a whole. */
     account->gaps = device->gaps.rows;

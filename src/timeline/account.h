@@ -64,6 +64,7 @@ typedef struct account_view {
     size_t op_count, api_count, range_count, wait_count, overhead_count;
     size_t thread_count, stream_count, device_count;
     uint8_t *classes;           /* call_class by name */
+    uint32_t *innermost;        /* range around each call that launched work, or NONE */
     uint32_t *stream_slots;     /* a stream's number among those of its device */
     uint32_t *device_streams;   /* streams of each device */
     uint32_t *thread_marks;     /* scratch: the device + 1 that looked at a thread */
@@ -134,15 +135,14 @@ typedef struct account_text {
 } account_text;
 account_text account_number(double value, ridge_unit unit);
 
-/* gaps.c: gaps, limits (hardware_gap_ns, launch_latency_ns, medians of gaps). */
+/* gaps.c: gaps, limits (hardware_gap_ns, launch_latency_ns, medians of gaps), the range around the
+ * launch that ends a gap. */
 bool account_find_gaps(account_device *device);
 /* paint.c: pieces and causes. */
 typedef struct account_painter account_painter;
 account_painter *account_painter_create(const account_view *view); /* NULL: out of memory */
 void account_painter_free(account_painter *painter);
 bool account_paint(account_painter *painter, account_device *device);
-/* gap_ranges.c: the range around the launch that ends a gap. */
-bool account_find_ranges(account_device *device);
 /* overlap.c: unions, counts, streams, what runs at the same time. */
 bool account_unions(account_device *device);
 bool account_streams(account_device *device);

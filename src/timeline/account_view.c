@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/sums_internal.h"
+
 void *account_grow(trace_array *array, size_t size)
 {
     void *row;
@@ -37,11 +39,14 @@ static int order_number(const void *left, const void *right)
 
 double account_median(int64_t *values, size_t count)
 {
+    const size_t middle = count / 2;
+
     if (count == 0)
         return NAN;
     qsort(values, count, sizeof(*values), order_number);
-    return count % 2 != 0 ? (double)values[count / 2]
-                          : ((double)values[count / 2 - 1] + (double)values[count / 2]) / 2;
+    if (count % 2 != 0)
+        return (double)values[middle];
+    return ((double)values[middle - 1] + (double)values[middle]) / 2;
 }
 
 account_text account_number(double value, ridge_unit unit)
@@ -197,7 +202,9 @@ bool account_view_init(account_view *view, const ridge_trace *trace)
     view->threads = ridge_trace_threads(trace, &view->thread_count);
     view->streams = ridge_trace_streams(trace, &view->stream_count);
     ridge_trace_devices(trace, &view->device_count);
-    return number_streams(view) && classify(view) && find_blocking(view) && split_overheads(view);
+    view->innermost = sum_innermost(trace, ~0u, NULL);
+    return view->innermost != NULL && number_streams(view) && classify(view) &&
+           find_blocking(view) && split_overheads(view);
 }
 
 void account_view_release(account_view *view)
@@ -209,5 +216,6 @@ void account_view_release(account_view *view)
     ridge_free(view->thread_marks);
     ridge_free(view->device_streams);
     ridge_free(view->stream_slots);
+    ridge_free(view->innermost);
     *view = (account_view){0};
 }
