@@ -31,7 +31,8 @@
 
 enum { SESSIONS_MOST = 200, REOPEN = 5 };
 
-typedef enum part { NULL_TEST, SENSITIVITY, SEPARATE, ZEROS } part;
+typedef enum part { NULL_TEST, SENSITIVITY, SEPARATE, ZEROS, PARTS } part;
+static const char *const PART_NAMES[PARTS] = {"null", "sensitivity", "separate", "zeros"};
 
 /* A row of the table: two arms of one probe. */
 typedef struct cell {
@@ -86,7 +87,7 @@ typedef struct tally {
 } tally;
 
 typedef struct settings {
-    const char *device, *lines;
+    const char *device, *lines, *part; /* part NULL: all */
     double seconds;
     int sessions;
     uint64_t seed;
@@ -309,8 +310,10 @@ static ridge_status session(ridge_device *device, const cell *row, uint64_t seed
 }
 
 /* A cell's turn in this round? */
-static bool takes_part(const cell *row, int round)
+static bool takes_part(const settings *how, const cell *row, int round)
 {
+    if (how->part != NULL && strcmp(how->part, PART_NAMES[row->part]) != 0)
+        return false;
     return row->share == 0 ? round == 0 : round % row->share == 0;
 }
 
@@ -328,7 +331,7 @@ static ridge_status run(const settings *how, FILE *lines, tally *sums, ridge_err
             status = ridge_device_open(how->device, &device, err);
         }
         for (i = 0; i < CELL_COUNT && status == RIDGE_OK && now_s() < end_s; i++)
-            if (takes_part(&CELLS[i], round))
+            if (takes_part(how, &CELLS[i], round))
                 status = session(device, &CELLS[i], ++seed, lines, &sums[i], err);
     }
     ridge_device_free(device);
@@ -403,11 +406,19 @@ static int print_table(const tally *sums)
     return broken;
 }
 
+static bool is_part(const char *name)
+{
+    for (int i = 0; name != NULL && i < PARTS; i++)
+        if (strcmp(name, PART_NAMES[i]) == 0)
+            return true;
+    return name == NULL;
+}
+
 static bool parse(int argc, char **argv, settings *out)
 {
     int i;
 
-    *out = (settings){"auto", NULL, 600, 40, 1};
+    *out = (settings){"auto", NULL, NULL, 600, 40, 1};
     for (i = 1; i + 1 < argc; i += 2) {
         static char none[] = "";
         char *end = none;
@@ -416,6 +427,8 @@ static bool parse(int argc, char **argv, settings *out)
             out->device = argv[i + 1];
         else if (strcmp(argv[i], "--lines") == 0)
             out->lines = argv[i + 1];
+        else if (strcmp(argv[i], "--part") == 0)
+            out->part = argv[i + 1];
         else if (strcmp(argv[i], "--seconds") == 0)
             out->seconds = strtod(argv[i + 1], &end);
         else if (strcmp(argv[i], "--sessions") == 0)
@@ -427,7 +440,8 @@ static bool parse(int argc, char **argv, settings *out)
         if (*end != '\0')
             return false;
     }
-    return i == argc && out->seconds > 0 && out->sessions > 0 && out->sessions <= SESSIONS_MOST;
+    return i == argc && is_part(out->part) && out->seconds > 0 && out->sessions > 0 &&
+           out->sessions <= SESSIONS_MOST;
 }
 
 int main(int argc, char **argv)
@@ -439,9 +453,8 @@ int main(int argc, char **argv)
     int broken;
 
     if (!parse(argc, argv, &how)) {
-        fprintf(stderr,
-                "usage: self_test [--device cuda] [--seconds 600] [--sessions 40] [--seed 1] "
-                "[--lines FILE]\n");
+        fprintf(stderr, "usage: self_test [--device cuda] [--part null|sensitivity|separate|zeros] "
+                        "[--seconds 600] [--sessions 40] [--seed 1] [--lines FILE]\n");
         return 2;
     }
     lines = fopen(how.lines != NULL ? how.lines : "/dev/null", "w");

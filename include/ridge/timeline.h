@@ -14,6 +14,7 @@
 #define RIDGE_TIMELINE_H
 
 #include "ridge/bound.h"
+#include "ridge/table.h"
 #include "ridge/trace.h"
 #include "ridge/trace_sums.h"
 
@@ -52,11 +53,11 @@ const char *ridge_idle_meaning(ridge_idle cause); /* one line */
 
 /* The first that holds, in this order. X(NAME, text, meaning) */
 #define RIDGE_VERDICT_OF_TIMELINE_LIST(X)                                                          \
-    X(NOTHING, "NO-KERNELS", "the trace holds no work of this device")                             \
+    X(NOTHING, "NO-KERNELS", "the trace holds no kernel of this device")                           \
     X(COPY_BOUND, "COPY-BOUND", "copies alone take 30 % of the span or more")                      \
     X(INCOMPLETE, "INCOMPLETE", "too much is missing in the trace for a verdict")                  \
-    X(GPU_BOUND, "GPU-BOUND", "less than 10 % of the span is idle: look inside the kernels")       \
     X(GRAPH_REPLAY, "GRAPH-REPLAY", "graphs launch most kernels, back to back")                    \
+    X(GPU_BOUND, "GPU-BOUND", "less than 10 % of the span is idle: look inside the kernels")       \
     X(SYNC_BOUND, "SYNC-BOUND", "waiting for the GPU makes 40 % of the idle time or more")         \
     X(ALLOC_BOUND, "ALLOC-BOUND", "allocation makes 40 % of the idle time or more")                \
     X(MODULE_BOUND, "MODULE-BOUND", "loading code makes 40 % of the idle time or more")            \
@@ -203,7 +204,10 @@ const ridge_device_account *ridge_timeline_main_device(const ridge_timeline *tim
 
 /* -- what next --------------------------------------------------------------------------------- */
 
-/* A kernel and what it could take at least. Ranked by measured over bound among those with 2 % of
+/* A kernel and what it could take at least: the bytes and operations of the PyTorch operation that
+ * launched it (where this kernel alone does them), or of a line of the user's, under the chip's
+ * roofs; no less than an empty kernel takes, for which the shortest kernel of the trace stands where
+ * roofs do not tell. A ratio below 1: data came from the L2 cache. Ranked by measured over bound among those with 2 % of
  * the kernels' time or more, ties by what can be gained; without bounds by time. */
 typedef struct ridge_kernel_rank {
     ridge_trace_sum sum; /* by demangled name */
@@ -214,7 +218,13 @@ typedef struct ridge_kernel_rank {
     size_t bound_count;  /* calls that have one: the others are left out of bound and ratio */
 } ridge_kernel_rank;
 
-/* Bounds by hand: a line a kernel, "REGEX bytes=N flops=N peak=bf16 tensor" (docs/manual). */
+/* Bounds by hand, a line a kernel; '#' begins a comment:
+ *
+ *     REGEX bytes=N flops=N peak=NAME
+ *
+ * REGEX: extended, for the whole demangled or base name, "in quotes" where it has spaces. bytes and
+ * flops are of one call, either may be missing. peak goes to the end of the line ("bf16 tensor", see
+ * ridge/bound.h) and is needed for flops. The first line that fits a kernel counts. */
 typedef struct ridge_given_bounds ridge_given_bounds;
 ridge_status ridge_given_bounds_read(const char *path, ridge_given_bounds **out, ridge_error *err);
 ridge_status ridge_given_bounds_parse(const char *text, size_t length, ridge_given_bounds **out,
@@ -226,7 +236,7 @@ typedef struct ridge_timeline_next {
     char fix[400];  /* what to do about the time between; "" when inside */
     size_t rank_count;
     ridge_kernel_rank *ranks;
-    const ridge_kernel_rank *worst; /* of ranks; NULL: none */
+    const ridge_kernel_rank *worst; /* of ranks, no communication; NULL: none */
     /* The line for the worst kernel, "ncu --set full -k regex:^...$ -s N -c 1 ... COMMAND"; "" when
      * there is none. COMMAND stays a word unless with_command. */
     char *ncu;
@@ -262,6 +272,15 @@ ridge_status ridge_timeline_compare(const ridge_trace *before, const ridge_trace
                                     const ridge_trace_window *window_after,
                                     ridge_kernel_change **out, size_t *count, ridge_error *err);
 void ridge_kernel_changes_free(ridge_kernel_change *changes);
+
+/* -- the picture ------------------------------------------------------------------------------- */
+
+/* A device over time as SVG: where the time goes (a column a pixel: kernels, copies, idle time by
+ * cause), a lane a stream, the thread that launches with its calls and ranges, and the account with
+ * its legend. Its size does not grow with the trace: below a pixel work is summed. title is the
+ * file's name. */
+void ridge_timeline_write_svg(const ridge_trace *trace, const ridge_device_account *account,
+                              const char *title, ridge_output *output);
 
 #ifdef __cplusplus
 }

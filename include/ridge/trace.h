@@ -253,7 +253,7 @@ typedef struct ridge_trace_info {
     uint64_t skipped_count;  /* malformed, left out */
     uint64_t inverted_count; /* work that ends before it starts, or has no times: left out */
     uint64_t instant_count;  /* work with no duration, kept */
-    uint64_t repeated_count; /* second rows of a call (backtraces): left out */
+    uint64_t repeated_count; /* second rows of a call (backtraces): aside */
 } ridge_trace_info;
 
 typedef struct ridge_trace ridge_trace;
@@ -283,6 +283,9 @@ size_t ridge_trace_name_count(const ridge_trace *trace);
 /* Arrays; *count gets their number. */
 const ridge_trace_op *ridge_trace_ops(const ridge_trace *trace, size_t *count);
 const ridge_trace_api *ridge_trace_apis(const ridge_trace *trace, size_t *count);
+/* Second rows of calls, info.repeated_count of them (recorded with their backtraces): in no order,
+ * joined with nothing. */
+const ridge_trace_api *ridge_trace_repeats(const ridge_trace *trace, size_t *count);
 const ridge_trace_range *ridge_trace_ranges(const ridge_trace *trace, size_t *count);
 const ridge_trace_wait *ridge_trace_waits(const ridge_trace *trace, size_t *count);
 const ridge_trace_overhead *ridge_trace_overheads(const ridge_trace *trace, size_t *count);

@@ -19,15 +19,15 @@
 extern "C" {
 #endif
 
-/* Part of a trace: work whose launch (ranges, calls: themselves) begins in it. A zero structure is
- * the whole. */
+/* Part of a trace: work whose launch (ranges, calls and work without one: themselves) begins in it.
+ * A zero structure is the whole. */
 typedef struct ridge_trace_window {
     bool is_set;
     int64_t start_ns, end_ns; /* start <= t < end */
 } ridge_trace_window;
 
-/* The window of every instance of a range by name (an extended regular expression, whole name), of
- * NVTX or annotations: from the first start to the last end of the instances first..last (0-based;
+/* The window of every instance of a range by name (an extended regular expression, whole name; the
+ * ':' of the default domain may be left out), of NVTX or annotations: from the first start to the last end of the instances first..last (0-based;
  * last SIZE_MAX: all). RIDGE_ERR_INVALID_ARGUMENT with the nearest names when there is none. */
 ridge_status ridge_trace_range_window(const ridge_trace *trace, const char *name, size_t first,
                                       size_t last, ridge_trace_window *out, ridge_error *err);
@@ -39,7 +39,7 @@ typedef struct ridge_trace_sum {
     int64_t total_ns, min_ns, max_ns;
     double average_ns, median_ns, deviation_ns;
     double share_frac; /* of the table's total */
-    uint64_t bytes;    /* copies: moved in all */
+    uint64_t bytes;    /* copies: moved in all, RIDGE_TRACE_BYTES_UNKNOWN when none of them tells */
     uint32_t config;   /* kernels by configuration; RIDGE_TRACE_NONE */
     uint32_t range;    /* kernels by range: the name of the innermost one; 0 */
     uint32_t first_op; /* kernels: row of the instance nearest the median */
@@ -61,8 +61,14 @@ typedef enum ridge_kernel_key {
 ridge_status ridge_trace_sum_kernels(const ridge_trace *trace, ridge_kernel_key key,
                                      uint32_t device, const ridge_trace_window *window,
                                      ridge_trace_sums *out, ridge_error *err);
+/* By the name as recorded; "_vNNNN" of exactly four digits is not shown, as in nsys, so that two
+ * versions of one call are two rows of one name. */
 ridge_status ridge_trace_sum_api(const ridge_trace *trace, const ridge_trace_window *window,
                                  ridge_trace_sums *out, ridge_error *err);
+/* The second rows of calls that were recorded with their backtraces: nsys counts them as further
+ * calls, so its table is this one and the one above. */
+ridge_status ridge_trace_sum_repeats(const ridge_trace *trace, const ridge_trace_window *window,
+                                     ridge_trace_sums *out, ridge_error *err);
 /* Copies and memsets by direction (nsys: "[CUDA memcpy HtoD]"; Kineto: the event's name). */
 ridge_status ridge_trace_sum_copies(const ridge_trace *trace, uint32_t device,
                                     const ridge_trace_window *window, ridge_trace_sums *out,
@@ -70,17 +76,20 @@ ridge_status ridge_trace_sum_copies(const ridge_trace *trace, uint32_t device,
 void ridge_trace_sums_free(ridge_trace_sums *sums); /* empties it */
 
 /* A range by name: what the host took, and what it launched. A kernel counts for every range on the
- * launching thread that holds its launch call entirely. */
+ * launching thread that holds its launch call entirely, whether ranges nest or cross; a range that
+ * ended on another thread launched nothing. Innermost is the last to start of those. */
 typedef struct ridge_range_sum {
     const char *name;
     uint32_t name_id;
     uint8_t kind; /* ridge_range_kind */
     uint64_t count;
-    int64_t host_ns;      /* sum of the instances */
-    int64_t projected_ns; /* first start .. last end of what each launched, summed */
-    int64_t kernel_ns;    /* sum of the kernels' times */
+    int64_t host_ns;          /* sum of the instances */
+    uint64_t launching_count; /* instances that launched work: those that nsys projects */
+    int64_t launching_ns;     /* of host_ns: theirs */
+    int64_t projected_ns;     /* first start .. last end of what each launched, summed */
+    int64_t kernel_ns;        /* sum of the kernels' times */
     uint64_t kernel_count, op_count;
-    int64_t idle_ns;          /* of the projected time: nothing ran on the device */
+    int64_t idle_ns; /* of the projected time: nothing ran on the device (any of its devices) */
     uint64_t innermost_count; /* kernels for which it is the innermost range */
     int64_t innermost_ns;
 } ridge_range_sum;

@@ -137,3 +137,21 @@ double ridge_svg_text_width(const char *text, double font_pixels)
 {
     return 0.62 * font_pixels * (double)ridge_text_columns(text, strlen(text));
 }
+
+char *ridge_svg_fit(const char *text, double width, double font_pixels, char *buffer, size_t size)
+{
+    size_t length;
+
+    snprintf(buffer, size, "%s", text);
+    if (ridge_svg_text_width(buffer, font_pixels) <= width)
+        return buffer;
+    for (length = strlen(buffer); length > 3; length--) {
+        /* Cut before a whole character: bytes 10xxxxxx continue one. */
+        if (((unsigned char)buffer[length - 3] & 0xC0) == 0x80)
+            continue;
+        snprintf(buffer + length - 3, size - (length - 3), "...");
+        if (ridge_svg_text_width(buffer, font_pixels) <= width)
+            break;
+    }
+    return buffer;
+}

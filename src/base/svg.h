@@ -34,5 +34,7 @@ void ridge_svg_text(ridge_output *output, const char *class_name, ridge_svg_anch
                     double y, double degrees, const char *text);
 /* Pixels that text takes at most, in the font of the style sheet (12 pixels, sans-serif). */
 double ridge_svg_text_width(const char *text, double font_pixels);
+/* The text, or a beginning of it with "..." that is no wider, in buffer, which is returned. */
+char *ridge_svg_fit(const char *text, double width, double font_pixels, char *buffer, size_t size);
 
 #endif

@@ -33,10 +33,12 @@ void ridge_interval_of(const double *placements, int count, int pilot, ridge_int
 
 void bench_interval_widen(ridge_interval *interval)
 {
-    if (!(interval->half_width < BENCH_LEAST_HALF_WIDTH))
+    const double own = interval->half_width;
+
+    if (isnan(own))
         return;
-    interval->detectable = fmax(interval->detectable, 1.36 * BENCH_LEAST_HALF_WIDTH);
-    interval->half_width = BENCH_LEAST_HALF_WIDTH;
+    interval->half_width = hypot(own, BENCH_LEAST_HALF_WIDTH);
+    interval->detectable = hypot(interval->detectable, 1.36 * BENCH_LEAST_HALF_WIDTH);
     interval->low = interval->centre - interval->half_width;
     interval->high = interval->centre + interval->half_width;
 }

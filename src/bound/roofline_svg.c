@@ -228,24 +228,6 @@ static void draw_points(const struct drawing *drawing)
 
 /* -- the list ---------------------------------------------------------------------------------- */
 
-/* A name that fits before the numbers: kernels may have names of any length. */
-static void fit(const char *label, char *text, size_t size, double width)
-{
-    size_t length;
-
-    snprintf(text, size, "%s", label);
-    if (ridge_svg_text_width(text, 12) <= width)
-        return;
-    for (length = strlen(text); length > 3; length--) {
-        /* Cut before a whole character: bytes 10xxxxxx continue one. */
-        if (((unsigned char)text[length - 3] & 0xC0) == 0x80)
-            continue;
-        snprintf(text + length - 3, size - (length - 3), "...");
-        if (ridge_svg_text_width(text, 12) <= width)
-            return;
-    }
-}
-
 static void list_point(const struct drawing *drawing, size_t index, double y)
 {
     const ridge_roofline_point *const point = &drawing->roofline->points[index];
@@ -265,7 +247,8 @@ static void list_point(const struct drawing *drawing, size_t index, double y)
                      y - 4, 5);
     ridge_svg_text(drawing->output, "letter", RIDGE_SVG_MIDDLE, PLANE_LEFT - 40, y, 0,
                    roofline_has_place(point) ? letter : "-");
-    fit(point->label, text, sizeof(text), PLANE_RIGHT - 290 - (PLANE_LEFT - 24));
+    /* Kernels may have names of any length. */
+    ridge_svg_fit(point->label, PLANE_RIGHT - 290 - (PLANE_LEFT - 24), 12, text, sizeof(text));
     ridge_svg_text(drawing->output, "name", RIDGE_SVG_START, PLANE_LEFT - 24, y, 0, text);
     for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         ridge_svg_text(drawing->output, "number", RIDGE_SVG_END, numbers[i].x, y, 0,

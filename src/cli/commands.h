@@ -25,9 +25,11 @@ int cmd_ledger(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 int cmd_occupancy(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 int cmd_redact(int argc, char **argv);
 int cmd_source(int argc, char **argv);
 int cmd_step(int argc, char **argv);
+int cmd_timeline(int argc, char **argv);
 
 /* Prints the usage of the program and its commands. */
 void help_commands(ridge_output *output);

@@ -82,15 +82,23 @@ static bool move(const char *from, const char *to, bool force)
     return rename(from, to) == 0;
 }
 
+int cli_place_file(const char *temporary, const char *path, bool force)
+{
+    const mode_t mask = umask(0);
+
+    umask(mask);
+    if (chmod(temporary, 0666 & ~mask) != 0 || !move(temporary, path, force))
+        return write_error(path, "cannot be written", errno);
+    return CLI_DONE;
+}
+
 int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool force)
 {
     const size_t room = strlen(path) + sizeof(".XXXXXX");
     char *const temporary = malloc(room);
-    const mode_t mask = umask(0);
     int status = CLI_DONE;
     int descriptor;
 
-    umask(mask);
     if (temporary == NULL) {
         cli_message(path, "out of memory");
         return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
@@ -102,12 +110,12 @@ int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool 
         free(temporary);
         return status;
     }
-    if (fchmod(descriptor, 0666 & ~mask) != 0 || !write_all(descriptor, bytes, size_bytes))
+    if (!write_all(descriptor, bytes, size_bytes))
         status = write_error(path, "cannot be written", errno);
     if (close(descriptor) != 0 && status == CLI_DONE)
         status = write_error(path, "cannot be written", errno);
-    if (status == CLI_DONE && !move(temporary, path, force))
-        status = write_error(path, "cannot be written", errno);
+    if (status == CLI_DONE)
+        status = cli_place_file(temporary, path, force);
     if (status != CLI_DONE)
         unlink(temporary);
     free(temporary);

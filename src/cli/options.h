@@ -242,6 +242,9 @@ int cli_close(ridge_output *output, int status);
 /* Refuses, with a message and an exit status, a path at which something stands that may not be
  * replaced: anything but a regular file, a file without force, the input itself (NULL: none). */
 int cli_check_target(const char *path, const char *input, bool force);
+/* Moves a complete file to its place, with the mode of a new one. Returns 0, or an exit status after
+ * saying why not; then the temporary file is still there. */
+int cli_place_file(const char *temporary, const char *path, bool force);
 /* Writes a file as a whole or not at all. Returns 0, or an exit status after saying why. */
 int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool force);
 /* The same with what write() prints, whole in memory first. */

@@ -277,6 +277,13 @@ ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
 
     if (trace->failed)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    if (trace->apis.count == 0) { /* second rows without a first one */
+        const trace_array none = trace->apis;
+
+        trace->apis = trace->repeats;
+        trace->repeats = none;
+        trace->info.repeated_count = 0;
+    }
     close_ranges(trace);
     done = sort_host(trace);
     if (done)

@@ -7,21 +7,6 @@
 
 #include "base/file.h"
 
-/* What the bytes are not, and what to do instead. */
-static ridge_status recognise(const uint8_t *bytes, size_t size, bool *is_sqlite, ridge_error *err)
-{
-    static const char sqlite[] = "SQLite format 3";
-    static const char pointer[] = "version https://git-lfs";
-
-    *is_sqlite = size >= sizeof(sqlite) && memcmp(bytes, sqlite, sizeof(sqlite)) == 0;
-    if (size == 0)
-        return ridge_fail(err, RIDGE_ERR_FORMAT, "the file is empty");
-    if (size >= sizeof(pointer) && memcmp(bytes, pointer, sizeof(pointer) - 1) == 0)
-        return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
-                          "a Git LFS pointer, not the trace itself: git lfs pull");
-    return RIDGE_OK;
-}
-
 ridge_status ridge_trace_read(const void *data, size_t size_bytes, const char *name,
                               const ridge_trace_options *options, ridge_trace **out,
                               ridge_error *err)
@@ -31,10 +16,9 @@ ridge_status ridge_trace_read(const void *data, size_t size_bytes, const char *n
     ridge_status status;
     bool is_sqlite;
 
-    (void)name;
     *out = NULL;
     options = options != NULL ? options : &none;
-    status = recognise(data, size_bytes, &is_sqlite, err);
+    status = trace_recognise(data, size_bytes, name != NULL ? name : "", &is_sqlite, err);
     if (status != RIDGE_OK)
         return status;
     trace = trace_create();
@@ -63,9 +47,11 @@ ridge_status ridge_trace_open(const char *path, const ridge_trace_options *optio
 
     *out = NULL;
     options = options != NULL ? options : &none;
-    status = ridge_file_open(path, &file, err);
+    status = trace_recognise_folder(path, err);
     if (status == RIDGE_OK)
-        status = recognise(file.bytes.data, file.bytes.size, &is_sqlite, err);
+        status = ridge_file_open(path, &file, err);
+    if (status == RIDGE_OK)
+        status = trace_recognise(file.bytes.data, file.bytes.size, path, &is_sqlite, err);
     ridge_file_release(&file);
     if (status != RIDGE_OK)
         return status;

@@ -7,6 +7,13 @@
 
 #include "timeline/trace_build.h"
 
+/* What the first bytes say: SQLite, or for the other reader; else an error with what to do. name is
+ * a path, or what to call the bytes. */
+ridge_status trace_recognise(const uint8_t *bytes, size_t size, const char *name, bool *is_sqlite,
+                             ridge_error *err);
+/* RIDGE_OK when the path is no directory. */
+ridge_status trace_recognise_folder(const char *path, ridge_error *err);
+
 /* SQLite. Opened immutable: nothing is written beside the file. */
 ridge_status nsys_read_file(ridge_trace *trace, const char *path,
                             const ridge_trace_options *options, ridge_error *err);

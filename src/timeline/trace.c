@@ -33,11 +33,11 @@ void ridge_trace_free(ridge_trace *trace)
 {
     if (trace == NULL)
         return;
-    trace_array *const arrays[] = {&trace->ops,     &trace->apis,      &trace->ranges,
-                                   &trace->waits,   &trace->overheads, &trace->syncs,
-                                   &trace->configs, &trace->streams,   &trace->devices,
-                                   &trace->threads, &trace->processes, &trace->diagnostics,
-                                   &trace->op_keys, &trace->sync_keys, &trace->names.texts};
+    trace_array *const arrays[] = {
+        &trace->repeats,     &trace->ops,       &trace->apis,      &trace->ranges,
+        &trace->waits,       &trace->overheads, &trace->syncs,     &trace->configs,
+        &trace->streams,     &trace->devices,   &trace->threads,   &trace->processes,
+        &trace->diagnostics, &trace->op_keys,   &trace->sync_keys, &trace->names.texts};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++)
         ridge_free(arrays[i]->rows);
     ridge_free(trace->names.slots);
@@ -299,10 +299,33 @@ uint32_t trace_config(ridge_trace *trace, const ridge_trace_config *config)
 
 /* -- rows -------------------------------------------------------------------------------------- */
 
+/* Beyond +-2^62 ns (146 years) no clock counts, and a difference would overflow. What is left may be
+ * subtracted and added to without a thought. */
+static bool is_time(int64_t time_ns)
+{
+    const int64_t most_ns = (int64_t)1 << 62;
+
+    return time_ns > -most_ns && time_ns < most_ns;
+}
+
+/* False: the row is left out. An end before the start becomes the start. */
+static bool take_times(ridge_trace *trace, int64_t start_ns, int64_t *end_ns)
+{
+    trace->info.event_count++;
+    if (!is_time(start_ns) || !is_time(*end_ns)) {
+        trace->info.skipped_count++;
+        return false;
+    }
+    if (*end_ns < start_ns)
+        *end_ns = start_ns;
+    return true;
+}
+
 void trace_add_op(ridge_trace *trace, const ridge_trace_op *op, trace_key key)
 {
     trace->info.event_count++;
-    if (op->end_ns < op->start_ns || (op->start_ns == 0 && op->end_ns == 0)) {
+    if (op->end_ns < op->start_ns || (op->start_ns == 0 && op->end_ns == 0) ||
+        !is_time(op->start_ns) || !is_time(op->end_ns)) {
         trace->info.inverted_count++;
         return;
     }
@@ -313,32 +336,55 @@ void trace_add_op(ridge_trace *trace, const ridge_trace_op *op, trace_key key)
 
 void trace_add_api(ridge_trace *trace, const ridge_trace_api *api)
 {
-    trace->info.event_count++;
-    append(trace, &trace->apis, api, sizeof(*api));
+    ridge_trace_api added = *api;
+
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->apis, &added, sizeof(added));
+}
+
+void trace_add_repeat(ridge_trace *trace, const ridge_trace_api *api)
+{
+    trace->info.repeated_count++;
+    append(trace, &trace->repeats, api, sizeof(*api));
 }
 
 void trace_add_range(ridge_trace *trace, const ridge_trace_range *range)
 {
-    trace->info.event_count++;
-    append(trace, &trace->ranges, range, sizeof(*range));
+    ridge_trace_range added = *range;
+
+    if ((added.flags & RIDGE_RANGE_OPEN) != 0)
+        added.end_ns = added.start_ns;
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->ranges, &added, sizeof(added));
 }
 
 void trace_add_wait(ridge_trace *trace, const ridge_trace_wait *wait)
 {
-    trace->info.event_count++;
-    append(trace, &trace->waits, wait, sizeof(*wait));
+    ridge_trace_wait added = *wait;
+
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->waits, &added, sizeof(added));
 }
 
 void trace_add_overhead(ridge_trace *trace, const ridge_trace_overhead *overhead)
 {
-    trace->info.event_count++;
-    append(trace, &trace->overheads, overhead, sizeof(*overhead));
+    ridge_trace_overhead added = *overhead;
+
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->overheads, &added, sizeof(added));
 }
 
 void trace_add_sync(ridge_trace *trace, const ridge_trace_sync *sync, trace_key key)
 {
-    trace->info.event_count++;
-    append(trace, &trace->syncs, sync, sizeof(*sync));
+    ridge_trace_sync added = *sync;
+
+    if (!take_times(trace, added.start_ns, &added.end_ns))
+        return;
+    append(trace, &trace->syncs, &added, sizeof(added));
     append(trace, &trace->sync_keys, &key, sizeof(key));
 }
 
@@ -374,6 +420,7 @@ const ridge_trace_info *ridge_trace_get_info(const ridge_trace *trace)
 #define ROWS(X)                                                                                    \
     X(ridge_trace_ops, ridge_trace_op, ops)                                                        \
     X(ridge_trace_apis, ridge_trace_api, apis)                                                     \
+    X(ridge_trace_repeats, ridge_trace_api, repeats)                                               \
     X(ridge_trace_ranges, ridge_trace_range, ranges)                                               \
     X(ridge_trace_waits, ridge_trace_wait, waits)                                                  \
     X(ridge_trace_overheads, ridge_trace_overhead, overheads)                                      \

@@ -31,7 +31,7 @@ struct ridge_trace {
     ridge_arena arena;
     ridge_trace_info info; /* a reader writes what it learns; texts live in the arena */
     trace_names names;
-    trace_array ops, apis, ranges, waits, overheads, syncs;
+    trace_array ops, apis, repeats, ranges, waits, overheads, syncs;
     trace_array configs, streams, devices, threads, processes, diagnostics;
     trace_array op_keys, sync_keys; /* beside ops and syncs, until trace_finish() */
     uint32_t *config_slots, *thread_slots, *stream_slots; /* tables of hashes, as names.slots */
@@ -64,6 +64,8 @@ uint32_t trace_config(ridge_trace *trace, const ridge_trace_config *config);
  * are found by trace_finish(). */
 void trace_add_op(ridge_trace *trace, const ridge_trace_op *op, trace_key key);
 void trace_add_api(ridge_trace *trace, const ridge_trace_api *api);
+/* A second row of a call: counted in info.repeated_count. */
+void trace_add_repeat(ridge_trace *trace, const ridge_trace_api *api);
 void trace_add_range(ridge_trace *trace, const ridge_trace_range *range);
 void trace_add_wait(ridge_trace *trace, const ridge_trace_wait *wait);
 void trace_add_overhead(ridge_trace *trace, const ridge_trace_overhead *overhead);

@@ -27,6 +27,7 @@ cd "$1"
         may["arm"] = "device hardware binary bound"
         may["session"] = "device hardware bound check bench arm"
         may["ledger"] = ""
+        may["collect"] = "binary"
         may["kernels"] = "hardware bound device" # by public headers
 
         # A public header and the folder that implements it.
@@ -53,6 +54,7 @@ cd "$1"
         owner["diff.h"] = "diagnose"
         owner["timeline.h"] = "timeline"
         owner["trace.h"] = "timeline"
+        owner["trace_redact.h"] = "timeline"
         owner["trace_sums.h"] = "timeline"
         owner["family.h"] = "device"
         owner["device.h"] = "device"
@@ -61,6 +63,7 @@ cd "$1"
         owner["arm.h"] = "arm"
         owner["session.h"] = "session"
         owner["ledger.h"] = "ledger"
+        owner["collect.h"] = "collect"
 
         for (folder in may) {
             count = split("base " folder " " may[folder], used, " ")

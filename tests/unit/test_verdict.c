@@ -68,8 +68,11 @@ static void no_interval_is_narrower_than_the_floor(void **state)
     ridge_interval_of(values, 3, 3, &interval);
     assert_close(interval.half_width, 0);
     bench_interval_widen(&interval);
-    assert_close(interval.low, -0.0002);
-    assert_close(interval.high, 0.0008);
+    assert_close(interval.low, -0.0007);
+    assert_close(interval.high, 0.0013);
+    interval.half_width = 0.0024; /* 24, 10: 26 */
+    bench_interval_widen(&interval);
+    assert_close(interval.half_width, 0.0026);
     interval.half_width = NAN;
     bench_interval_widen(&interval);
     assert_close(interval.half_width, NAN);

@@ -5,10 +5,10 @@
  * Directories are replaced one by one: equal ones by equal ones, different ones of a length by
  * different ones. So a directory and a file that are joined after the rewriting give the rewritten
  * joined path, as the line table of a cubin needs, and "." and ".." mean what they meant. */
+#include "base/redact_names.h"
+
 #include <assert.h>
 #include <string.h>
-
-#include "report/ncu/ncu_redact_internal.h"
 
 /* -- characters -------------------------------------------------------------------------------- */
 
@@ -71,6 +71,17 @@ static bool is_one_of(ridge_slice text, const char *const *words)
             return true;
     }
     return false;
+}
+
+/* What is learned, for as long as the names live; false: out of memory. */
+static bool keep_text(redact_names *names, ridge_slice *text)
+{
+    if (!names->copies_text)
+        return true;
+    text->data =
+        (const uint8_t *)ridge_alloc_text(&names->arena, (const char *)text->data, text->size);
+    names->out_of_memory = names->out_of_memory || text->data == NULL;
+    return text->data != NULL;
 }
 
 /* -- directories ------------------------------------------------------------------------------- */
@@ -138,6 +149,8 @@ static void learn_directory(redact_names *names, ridge_slice text)
         names->out_of_memory = true;
         return;
     }
+    if (!keep_text(names, &text))
+        return;
     assert(names->directories != NULL); /* made with the names */
     directory = &names->directories[names->directory_count++];
     directory->text = text;
@@ -238,6 +251,8 @@ static void add_name(redact_names *names, redact_kind kind, ridge_slice text)
         names->too_many = true;
         return;
     }
+    if (!keep_text(names, &text))
+        return;
     name = &names->names[names->name_count++];
     *name = (redact_name){.kind = kind, .text = text, .next = *bucket};
     name->is_common = text.size < REDACT_NAME_LEAST_BYTES;

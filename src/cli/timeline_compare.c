@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Two traces, before and after: did the time between the kernels go, or the time inside them, and
+ * in which kernels. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline_cli.h"
+
+enum { WORD = 32, MOST_CHANGES = 20 };
+
+static const char *change_name(ridge_kernel_change_kind kind)
+{
+    static const char *const names[] = {"appeared", "vanished", "changed", "same"};
+
+    return names[kind];
+}
+
+/* -- text -------------------------------------------------------------------------------------- */
+
+static void print_side(const char *label, const struct timeline_file *file, ridge_output *output)
+{
+    const ridge_device_account *const account = file->main;
+    const double span_ns = (double)timeline_span(account);
+    char span[WORD], kernels[WORD], copies[WORD], idle[WORD];
+
+    ridge_output_format(output, "%-7s  span %s = kernels %s + copies only %s + idle %s  %.40s\n",
+                        label, timeline_time(span_ns, span, WORD),
+                        timeline_percent((double)account->kernel_ns, span_ns, kernels, WORD),
+                        timeline_percent((double)account->copy_only_ns, span_ns, copies, WORD),
+                        timeline_percent((double)account->idle_ns, span_ns, idle, WORD),
+                        cli_base_name(file->path));
+}
+
+static void print_verdicts(const struct timeline_file *before, const struct timeline_file *after,
+                           ridge_output *output)
+{
+    const double from_ns = (double)timeline_span(before->main);
+    const double to_ns = (double)timeline_span(after->main);
+    char text[160];
+
+    snprintf(text, sizeof(text), "%s -> %s", ridge_timeline_verdict_name(before->main->verdict),
+             ridge_timeline_verdict_name(after->main->verdict));
+    ridge_output_text(output, "verdict  ");
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, text);
+    if (from_ns > 0 && to_ns > 0)
+        ridge_output_format(output, ": the span is %.3g times %s",
+                            fmax(from_ns, to_ns) / fmin(from_ns, to_ns),
+                            to_ns <= from_ns ? "shorter" : "longer");
+    ridge_output_text(output, "\n");
+}
+
+static void add_change(ridge_table *table, double before_ns, double after_ns)
+{
+    const double change_ns = after_ns - before_ns;
+    char time[WORD], text[WORD + 2];
+
+    timeline_time(fabs(change_ns), time, sizeof(time));
+    snprintf(text, sizeof(text), "%s%s", change_ns < 0 ? "-" : change_ns > 0 ? "+" : "", time);
+    ridge_table_text(table, text);
+}
+
+static void print_idle(const ridge_device_account *before, const ridge_device_account *after,
+                       ridge_output *output)
+{
+    static const ridge_column columns[] = {
+        {"cause", "Idle by cause", RIDGE_UNIT_NONE, true, 0, 0},
+        {"before_ns", "Before", RIDGE_UNIT_NONE, false, 0, 0},
+        {"after_ns", "After", RIDGE_UNIT_NONE, false, 0, 0},
+        {"change_ns", "Change", RIDGE_UNIT_NONE, false, 0, 0},
+    };
+    ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    size_t i;
+
+    for (i = 0; i < RIDGE_IDLE_COUNT; i++) {
+        const int64_t from_ns = before->causes[i].total_ns, to_ns = after->causes[i].total_ns;
+
+        if (from_ns == 0 && to_ns == 0)
+            continue;
+        ridge_table_text(table, ridge_idle_name((ridge_idle)i));
+        timeline_add_time(table, (double)from_ns);
+        timeline_add_time(table, (double)to_ns);
+        add_change(table, (double)from_ns, (double)to_ns);
+    }
+    ridge_table_text(table, "sum");
+    timeline_add_time(table, (double)before->idle_ns);
+    timeline_add_time(table, (double)after->idle_ns);
+    add_change(table, (double)before->idle_ns, (double)after->idle_ns);
+    ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
+    ridge_table_free(table);
+}
+
+/* "12 -> 24", or the one number that both have. */
+static void add_counts(ridge_table *table, uint64_t before, uint64_t after)
+{
+    char text[64];
+
+    if (before == after)
+        snprintf(text, sizeof(text), "%" PRIu64, before);
+    else
+        snprintf(text, sizeof(text), "%" PRIu64 " -> %" PRIu64, before, after);
+    ridge_table_text(table, text);
+}
+
+static void print_kernels(const ridge_kernel_change *changes, size_t count, size_t most, bool whole,
+                          ridge_output *output)
+{
+    static const ridge_column columns[] = {
+        {"kind", "Kernels", RIDGE_UNIT_NONE, true, 0, 0},
+        {"change_ns", "Change", RIDGE_UNIT_NONE, false, 0, 0},
+        {"before_ns", "Before", RIDGE_UNIT_NONE, false, 0, 3},
+        {"after_ns", "After", RIDGE_UNIT_NONE, false, 0, 2},
+        {"calls", "Calls", RIDGE_UNIT_NONE, false, 0, 1},
+        {"median_before_ns", "Median", RIDGE_UNIT_NONE, false, 0, 5},
+        {"median_after_ns", "now", RIDGE_UNIT_NONE, false, 0, 4},
+        {"name", "Name", RIDGE_UNIT_NONE, true, 16, 0},
+    };
+    ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    char name[TIMELINE_NAME];
+    size_t shown = 0, different = 0, i;
+
+    for (i = 0; i < count; i++) {
+        const ridge_kernel_change *const change = &changes[i];
+
+        if (change->kind == RIDGE_KERNEL_SAME)
+            continue;
+        different++;
+        if (shown >= most)
+            continue;
+        shown++;
+        ridge_table_text(table, change_name(change->kind));
+        add_change(table, (double)change->total_before_ns, (double)change->total_after_ns);
+        timeline_add_time(table, (double)change->total_before_ns);
+        timeline_add_time(table, (double)change->total_after_ns);
+        add_counts(table, change->count_before, change->count_after);
+        timeline_add_time(table, change->median_before_ns);
+        timeline_add_time(table, change->median_after_ns);
+        ridge_table_text(table, timeline_kernel_name(change->name, whole, name, sizeof(name)));
+    }
+    if (shown > 0)
+        ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
+    ridge_table_free(table);
+    if (different > shown)
+        ridge_output_format(output, "%zu more: --kernels\n", different - shown);
+    ridge_output_format(output, "%zu of %zu kernels are the same\n", count - different, count);
+}
+
+/* -- JSON -------------------------------------------------------------------------------------- */
+
+static void write_side(const char *key, const struct timeline_file *file, ridge_json *json)
+{
+    const ridge_device_account *const account = file->main;
+    size_t i;
+
+    ridge_json_begin_object(json, key);
+    ridge_json_text(json, "file", file->path);
+    ridge_json_integer(json, "device", timeline_device_id(file->trace, account));
+    ridge_json_text(json, "verdict", ridge_timeline_verdict_name(account->verdict));
+    ridge_json_text(json, "reason", account->reason);
+    ridge_json_integer(json, "start_ns", account->start_ns);
+    ridge_json_integer(json, "end_ns", account->end_ns);
+    ridge_json_integer(json, "kernel_ns", account->kernel_ns);
+    ridge_json_integer(json, "copy_only_ns", account->copy_only_ns);
+    ridge_json_integer(json, "idle_ns", account->idle_ns);
+    ridge_json_begin_object(json, "causes");
+    for (i = 0; i < RIDGE_IDLE_COUNT; i++)
+        ridge_json_integer(json, ridge_idle_name((ridge_idle)i), account->causes[i].total_ns);
+    ridge_json_end_object(json);
+    ridge_json_end_object(json);
+}
+
+static void write_changes(const ridge_kernel_change *changes, size_t count, ridge_json *json)
+{
+    size_t i;
+
+    ridge_json_begin_array(json, "kernels");
+    for (i = 0; i < count; i++) {
+        const ridge_kernel_change *const change = &changes[i];
+
+        ridge_json_begin_object(json, NULL);
+        ridge_json_text(json, "kind", change_name(change->kind));
+        ridge_json_text(json, "name", change->name);
+        ridge_json_count(json, "count_before", change->count_before);
+        ridge_json_count(json, "count_after", change->count_after);
+        ridge_json_integer(json, "total_before_ns", change->total_before_ns);
+        ridge_json_integer(json, "total_after_ns", change->total_after_ns);
+        ridge_json_number(json, "median_before_ns", change->median_before_ns);
+        ridge_json_number(json, "median_after_ns", change->median_after_ns);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_array(json);
+}
+
+ridge_status timeline_write_compare(const struct timeline_file *before,
+                                    const struct timeline_file *after,
+                                    const struct timeline_request *request, ridge_output *output,
+                                    ridge_json *json, ridge_error *err)
+{
+    ridge_kernel_change *changes = NULL;
+    size_t count = 0;
+    const ridge_status status = ridge_timeline_compare(before->trace, after->trace, &before->window,
+                                                       &after->window, &changes, &count, err);
+
+    if (status != RIDGE_OK)
+        return status;
+    if (json != NULL) {
+        write_side("before", before, json);
+        write_side("after", after, json);
+        write_changes(changes, count, json);
+    } else {
+        print_side("before", before, output);
+        print_side("after", after, output);
+        print_verdicts(before, after, output);
+        ridge_output_text(output, "\n");
+        print_idle(before->main, after->main, output);
+        ridge_output_text(output, "\n");
+        print_kernels(changes, count, request->kernels ? SIZE_MAX : MOST_CHANGES,
+                      request->whole_names, output);
+    }
+    ridge_kernel_changes_free(changes);
+    return RIDGE_OK;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace prepared for its accounts: what its calls do, when the profiler worked, when code was
+ * loaded. */
+#include "timeline/account.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *account_grow(trace_array *array, size_t size)
+{
+    void *row;
+
+    if (array->count == array->capacity) {
+        const size_t capacity = array->capacity < 16 ? 16 : array->capacity + array->capacity / 2;
+        void *const rows =
+            capacity > UINT32_MAX - 1 ? NULL : ridge_realloc_array(array->rows, capacity, size);
+
+        if (rows == NULL)
+            return NULL;
+        array->rows = rows;
+        array->capacity = capacity;
+    }
+    row = (char *)array->rows + array->count++ * size;
+    memset(row, 0, size);
+    return row;
+}
+
+static int order_number(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+double account_median(int64_t *values, size_t count)
+{
+    if (count == 0)
+        return NAN;
+    qsort(values, count, sizeof(*values), order_number);
+    return count % 2 != 0 ? (double)values[count / 2]
+                          : ((double)values[count / 2 - 1] + (double)values[count / 2]) / 2;
+}
+
+account_text account_number(double value, ridge_unit unit)
+{
+    char text[32];
+    account_text number;
+
+    ridge_number_text(value, unit, text, sizeof(text));
+    snprintf(number.text, sizeof(number.text), "%.15s", text);
+    return number;
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static bool classify(account_view *view)
+{
+    const size_t count = ridge_trace_name_count(view->trace) + 1;
+
+    view->classes = ridge_calloc(count, sizeof(*view->classes));
+    if (view->classes == NULL)
+        return false;
+    for (size_t i = 0; i < view->api_count; i++) {
+        const uint32_t name = view->apis[i].name;
+        size_t length;
+        const char *text;
+
+        if (i > 0 && view->apis[i - 1].name == name)
+            continue;
+        if (name < count && view->classes[name] == 0) {
+            text = ridge_trace_name(view->trace, name, &length);
+            view->classes[name] = (uint8_t)call_class_of(text, length);
+        }
+    }
+    return true;
+}
+
+/* A call that returned when its copy was over has waited for it: a copy that is not asynchronous,
+ * or whose memory on the host is pageable. Where the file says that no memory is, the copy was only
+ * short. */
+static bool find_blocking(account_view *view)
+{
+    view->is_blocking = ridge_calloc(view->api_count + 1, sizeof(*view->is_blocking));
+    if (view->is_blocking == NULL)
+        return false;
+    for (size_t i = 0; i < view->api_count; i++) {
+        size_t length;
+        const char *const name = ridge_trace_name(view->trace, view->apis[i].name, &length);
+
+        if (view->apis[i].op_count == 0 && view->classes[view->apis[i].name] == CALL_COPY)
+            view->is_blocking[i] = !call_is_async(name, length) && strstr(name, "emcpy") != NULL;
+    }
+    for (size_t i = 0; i < view->op_count; i++) {
+        const ridge_trace_op *const op = &view->ops[i];
+        const bool is_pinned =
+            op->source != RIDGE_PLACE_UNKNOWN && op->destination != RIDGE_PLACE_UNKNOWN &&
+            op->source != RIDGE_PLACE_PAGEABLE && op->destination != RIDGE_PLACE_PAGEABLE;
+        size_t length;
+        const char *name;
+
+        if (op->kind != RIDGE_OP_MEMCPY || op->api == RIDGE_TRACE_NONE ||
+            view->apis[op->api].end_ns < op->end_ns)
+            continue;
+        name = ridge_trace_name(view->trace, view->apis[op->api].name, &length);
+        if (!is_pinned || !call_is_async(name, length))
+            view->is_blocking[op->api] = true;
+    }
+    return true;
+}
+
+/* -- overheads --------------------------------------------------------------------------------- */
+
+static bool is_profiler(uint8_t kind)
+{
+    return kind == RIDGE_OVERHEAD_PROFILER || kind == RIDGE_OVERHEAD_INSTRUMENTATION ||
+           kind == RIDGE_OVERHEAD_RESOURCE || kind == RIDGE_OVERHEAD_FLUSH;
+}
+
+static bool is_code(uint8_t kind)
+{
+    return kind == RIDGE_OVERHEAD_JIT || kind == RIDGE_OVERHEAD_MODULE ||
+           kind == RIDGE_OVERHEAD_LAZY;
+}
+
+static int order_code(const void *left, const void *right)
+{
+    const ridge_trace_overhead *const a = left, *const b = right;
+
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return (a->end_ns > b->end_ns) - (a->end_ns < b->end_ns);
+}
+
+static bool split_overheads(account_view *view)
+{
+    size_t profiler = 0, code = 0;
+
+    for (size_t i = 0; i < view->overhead_count; i++) {
+        profiler += is_profiler(view->overheads[i].kind);
+        code += is_code(view->overheads[i].kind);
+    }
+    view->profiler = ridge_calloc(profiler + 1, sizeof(*view->profiler));
+    view->code = ridge_calloc(code + 1, sizeof(*view->code));
+    if (view->profiler == NULL || view->code == NULL)
+        return false;
+    for (size_t i = 0; i < view->overhead_count; i++) {
+        const ridge_trace_overhead *const overhead = &view->overheads[i];
+        account_interval *last = NULL;
+
+        if (overhead->end_ns <= overhead->start_ns)
+            continue;
+        if (is_code(overhead->kind))
+            view->code[view->code_count++] = *overhead;
+        if (!is_profiler(overhead->kind))
+            continue;
+        if (view->profiler_count > 0)
+            last = &view->profiler[view->profiler_count - 1];
+        if (last != NULL && overhead->start_ns <= last->end_ns)
+            last->end_ns = overhead->end_ns > last->end_ns ? overhead->end_ns : last->end_ns;
+        else
+            view->profiler[view->profiler_count++] =
+                (account_interval){overhead->start_ns, overhead->end_ns};
+    }
+    if (view->code_count > 1)
+        qsort(view->code, view->code_count, sizeof(*view->code), order_code);
+    return true;
+}
+
+/* Streams counted device by device, so that what a device needs is in proportion to its own. */
+static bool number_streams(account_view *view)
+{
+    view->stream_slots = ridge_calloc(view->stream_count + 1, sizeof(*view->stream_slots));
+    view->device_streams = ridge_calloc(view->device_count + 1, sizeof(*view->device_streams));
+    view->thread_marks = ridge_calloc(view->thread_count + 1, sizeof(*view->thread_marks));
+    if (view->stream_slots == NULL || view->device_streams == NULL || view->thread_marks == NULL)
+        return false;
+    for (size_t i = 0; i < view->stream_count; i++)
+        view->stream_slots[i] = view->device_streams[view->streams[i].device]++;
+    return true;
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+bool account_view_init(account_view *view, const ridge_trace *trace)
+{
+    *view = (account_view){.trace = trace, .info = ridge_trace_get_info(trace)};
+    view->ops = ridge_trace_ops(trace, &view->op_count);
+    view->apis = ridge_trace_apis(trace, &view->api_count);
+    view->ranges = ridge_trace_ranges(trace, &view->range_count);
+    view->waits = ridge_trace_waits(trace, &view->wait_count);
+    view->overheads = ridge_trace_overheads(trace, &view->overhead_count);
+    view->threads = ridge_trace_threads(trace, &view->thread_count);
+    view->streams = ridge_trace_streams(trace, &view->stream_count);
+    ridge_trace_devices(trace, &view->device_count);
+    return number_streams(view) && classify(view) && find_blocking(view) && split_overheads(view);
+}
+
+void account_view_release(account_view *view)
+{
+    ridge_free(view->code);
+    ridge_free(view->profiler);
+    ridge_free(view->is_blocking);
+    ridge_free(view->classes);
+    ridge_free(view->thread_marks);
+    ridge_free(view->device_streams);
+    ridge_free(view->stream_slots);
+    *view = (account_view){0};
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Between the parts of ridge_timeline_plan(): least times of kernels, the line for ncu, the advice. */
+#ifndef RIDGE_TIMELINE_NEXT_INTERNAL_H
+#define RIDGE_TIMELINE_NEXT_INTERNAL_H
+
+#include "base/text.h"
+#include "ridge/timeline.h"
+#include "timeline/sums_internal.h"
+
+/* -- least times ------------------------------------------------------------------------------- */
+
+/* What a kernel must do at least by the shapes of the operation that launched it; false where the
+ * operation is not known or its shapes do not tell. kernel is its name, which says whether a
+ * product of floats may go through TF32. */
+bool kernel_work_of(const char *operation, const char *shapes, const char *kernel, ridge_work *out);
+/* A product of matrices or an attention: its main kernel does all of it, helpers beside it. */
+bool kernel_is_product(const char *operation);
+
+/* The first line whose expression is the kernel's demangled or base name; NULL: none. */
+const ridge_work *given_bounds_find(const ridge_given_bounds *given, const char *demangled,
+                                    const char *base);
+
+enum { BOUND_GIVEN = UINT32_MAX }; /* a source, beside rows of ranges */
+
+/* The least time of each piece of work in nanoseconds, NAN where it is not known, and where it comes
+ * from: the row of its operation in ridge_trace_ranges(), BOUND_GIVEN. */
+typedef struct kernel_bounds {
+    double *least_ns;
+    uint32_t *sources;
+} kernel_bounds;
+
+ridge_status kernel_bounds_init(kernel_bounds *bounds, const ridge_trace *trace, uint32_t device,
+                                const ridge_trace_window *window, const ridge_roofs *roofs,
+                                const ridge_given_bounds *given, ridge_error *err);
+void kernel_bounds_release(kernel_bounds *bounds);
+
+/* -- the parts of a plan ----------------------------------------------------------------------- */
+
+/* The line for a kernel, of which op is the instance to look at, and the note on it. */
+ridge_status ncu_line_make(const ridge_trace *trace, uint32_t op, bool with_command, char **line,
+                           char *note, size_t note_size, ridge_error *err);
+
+/* What to do about the time between; "" for a verdict that sends inside the kernels. */
+void next_advice(const ridge_trace *trace, const ridge_device_account *device, char *text,
+                 size_t size);
+
+ridge_status next_plan(const ridge_trace *trace, const ridge_trace_window *window,
+                       const ridge_device_account *device, const ridge_roofs *roofs,
+                       const ridge_given_bounds *given, bool with_command, ridge_timeline_next *out,
+                       ridge_error *err);
+
+#endif

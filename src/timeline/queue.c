@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How far the host is ahead: launches of a device's work, the time between them, how many had
+ * returned and not started. A call that launches several pieces of work (a graph) counts once, for
+ * the stream where it starts. Depth is counted a stream each, when a call returns. */
+#include "timeline/account.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct queue_launch {
+    uint32_t api, stream;
+    int64_t call_ns, return_ns;
+    int64_t start_ns, end_ns; /* of its work, first to last */
+    bool is_kernel;
+} queue_launch;
+
+static int order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int order_api(const void *left, const void *right)
+{
+    const queue_launch *const a = left, *const b = right;
+
+    return a->api != b->api ? (a->api < b->api ? -1 : 1) : order(a->start_ns, b->start_ns);
+}
+
+static int order_call(const void *left, const void *right)
+{
+    const queue_launch *const a = left, *const b = right;
+
+    return a->call_ns != b->call_ns ? order(a->call_ns, b->call_ns) : order_api(left, right);
+}
+
+static int order_stream_return(const void *left, const void *right)
+{
+    const queue_launch *const a = left, *const b = right;
+
+    if (a->stream != b->stream)
+        return a->stream < b->stream ? -1 : 1;
+    return a->return_ns != b->return_ns ? order(a->return_ns, b->return_ns)
+                                        : order_api(left, right);
+}
+
+static int order_number(const void *left, const void *right)
+{
+    return order(*(const int64_t *)left, *(const int64_t *)right);
+}
+
+static void sort(queue_launch *launches, size_t count, int (*compare)(const void *, const void *))
+{
+    if (count > 1)
+        qsort(launches, count, sizeof(*launches), compare);
+}
+
+/* One row a call, in order of calls. */
+static size_t find_launches(account_device *device, queue_launch *launches)
+{
+    const account_view *const view = device->view;
+    size_t count = 0, kept = 0;
+
+    for (size_t i = 0; i < device->row_count; i++) {
+        const ridge_trace_op *const op = &view->ops[device->rows[i]];
+
+        if (op->api == RIDGE_TRACE_NONE || !account_in_window(device, op))
+            continue;
+        launches[count++] = (queue_launch){.api = op->api,
+                                           .stream = op->stream,
+                                           .call_ns = view->apis[op->api].start_ns,
+                                           .return_ns = view->apis[op->api].end_ns,
+                                           .start_ns = op->start_ns,
+                                           .end_ns = op->end_ns,
+                                           .is_kernel = account_is_kernel(op)};
+    }
+    sort(launches, count, order_api);
+    for (size_t i = 0; i < count; i++) {
+        queue_launch *const last = kept > 0 ? &launches[kept - 1] : NULL;
+
+        if (last == NULL || last->api != launches[i].api) {
+            launches[kept++] = launches[i];
+            continue;
+        }
+        last->is_kernel = last->is_kernel || launches[i].is_kernel;
+        if (launches[i].end_ns > last->end_ns)
+            last->end_ns = launches[i].end_ns;
+    }
+    sort(launches, kept, order_call);
+    return kept;
+}
+
+/* Between launches of kernels: what a kernel has to last to keep the device busy. */
+static void find_period(account_device *device, const queue_launch *launches, size_t count,
+                        int64_t *numbers)
+{
+    size_t periods = 0, last = count;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!launches[i].is_kernel)
+            continue;
+        if (last < count)
+            numbers[periods++] = launches[i].call_ns - launches[last].call_ns;
+        last = i;
+    }
+    device->account.median_launch_period_ns = account_median(numbers, periods);
+}
+
+/* Launches that found all earlier work of the device done. */
+static void find_empty(account_device *device, const queue_launch *launches, size_t count)
+{
+    size_t empty = 0;
+    int64_t end_ns = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        empty += i == 0 || launches[i].call_ns >= end_ns;
+        if (i == 0 || launches[i].end_ns > end_ns)
+            end_ns = launches[i].end_ns;
+    }
+    device->account.queue_empty_frac = count > 0 ? (double)empty / (double)count : NAN;
+}
+
+static ridge_stream_account *stream_of(account_device *device, ridge_stream_account *streams,
+                                       uint32_t stream)
+{
+    size_t low = 0, high = device->account.stream_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (streams[middle].stream < stream)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &streams[low];
+}
+
+/* The depths of one stream, whose launches come by return. Work that starts before its call
+ * returns was never waiting. Returns the time of long calls that met a full queue. */
+static int64_t find_depths_of(const queue_launch *launches, size_t count, int64_t *starts,
+                              int64_t *depths, size_t *most)
+{
+    int64_t full_ns = 0;
+    size_t started = 0;
+
+    for (size_t i = 0; i < count; i++)
+        starts[i] = launches[i].start_ns > launches[i].return_ns ? launches[i].start_ns
+                                                                 : launches[i].return_ns;
+    if (count > 1)
+        qsort(starts, count, sizeof(*starts), order_number);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t call_ns = launches[i].return_ns - launches[i].call_ns;
+
+        while (started < count && starts[started] <= launches[i].return_ns)
+            started++;
+        depths[i] = started < i + 1 ? (int64_t)(i + 1 - started) : 0;
+        *most = (size_t)depths[i] > *most ? (size_t)depths[i] : *most;
+        if (depths[i] >= ACCOUNT_QUEUE_DEPTH_FULL && call_ns > ACCOUNT_QUEUE_FULL_CALL_NS)
+            full_ns = account_add(full_ns, call_ns);
+    }
+    return full_ns;
+}
+
+/* Sorts the launches by stream. starts and depths: room for a number a launch. */
+static void find_depths(account_device *device, queue_launch *launches, size_t count,
+                        ridge_stream_account *streams, int64_t *starts, int64_t *depths)
+{
+    ridge_device_account *const account = &device->account;
+
+    sort(launches, count, order_stream_return);
+    for (size_t first = 0, end; first < count; first = end) {
+        ridge_stream_account *const stream = stream_of(device, streams, launches[first].stream);
+
+        for (end = first; end < count && launches[end].stream == launches[first].stream;)
+            end++;
+        account->queue_full_ns = account_add(
+            account->queue_full_ns, find_depths_of(launches + first, end - first, starts,
+                                                   depths + first, &stream->queue_depth_most));
+        if (stream->queue_depth_most > account->queue_depth_most)
+            account->queue_depth_most = stream->queue_depth_most;
+    }
+    account->queue_depth_median = account_median(depths, count);
+}
+
+int64_t *account_queue_full(const account_view *view, int64_t start_ns, int64_t end_ns)
+{
+    int64_t *const sums = ridge_calloc(view->thread_count + 2, sizeof(*sums));
+    int64_t *const ends = ridge_calloc(view->thread_count + 2, sizeof(*ends));
+
+    for (size_t i = 0; sums != NULL && ends != NULL && i < view->overhead_count; i++) {
+        const ridge_trace_overhead *const overhead = &view->overheads[i];
+        const size_t thread =
+            overhead->thread == RIDGE_TRACE_NONE ? view->thread_count : overhead->thread;
+        int64_t from_ns = overhead->start_ns, to_ns = overhead->end_ns;
+
+        if (overhead->kind != RIDGE_OVERHEAD_QUEUE_FULL)
+            continue;
+        sums[view->thread_count + 1] = 1; /* recorded at all */
+        from_ns = from_ns > start_ns ? from_ns : start_ns;
+        if (sums[thread] > 0 && from_ns < ends[thread])
+            from_ns = ends[thread];
+        to_ns = to_ns < end_ns ? to_ns : end_ns;
+        if (to_ns <= from_ns)
+            continue;
+        sums[thread] += to_ns - from_ns;
+        ends[thread] = to_ns;
+    }
+    if (ends == NULL) {
+        ridge_free(sums);
+        return NULL;
+    }
+    ridge_free(ends);
+    return sums;
+}
+
+/* Where the driver recorded that its queue was full, that is the truth: of threads that launch this
+ * device's work, and of no thread in particular. */
+static void find_full(account_device *device, const queue_launch *launches, size_t count)
+{
+    const account_view *const view = device->view;
+    const uint32_t mark = device->device + 1;
+    int64_t total_ns = device->full_ns[view->thread_count];
+
+    if (device->full_ns[view->thread_count + 1] == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t thread = view->apis[launches[i].api].thread;
+
+        if (view->thread_marks[thread] != mark)
+            total_ns = account_add(total_ns, device->full_ns[thread]);
+        view->thread_marks[thread] = mark;
+    }
+    device->account.queue_full_ns = total_ns;
+}
+
+static void count_graphs(account_device *device, const queue_launch *launches, size_t count)
+{
+    const account_view *const view = device->view;
+
+    for (size_t i = 0; i < count; i++)
+        device->account.graph_launch_count +=
+            account_call_class(view, launches[i].api) == CALL_GRAPH_LAUNCH;
+    for (size_t i = 0; i < device->row_count; i++) {
+        const ridge_trace_op *const op = &view->ops[device->rows[i]];
+
+        device->account.graph_launch_count += op->kind == RIDGE_OP_GRAPH &&
+                                              op->api == RIDGE_TRACE_NONE &&
+                                              account_in_window(device, op);
+    }
+}
+
+bool account_queue(account_device *device)
+{
+    /* The streams of an account that is still in the making. */
+    ridge_stream_account *const streams = device->made_streams;
+    queue_launch *const launches = ridge_calloc(device->row_count + 1, sizeof(*launches));
+    int64_t *const numbers = ridge_calloc(2 * device->row_count + 1, sizeof(*numbers));
+    const bool done = launches != NULL && numbers != NULL;
+    size_t count;
+
+    if (done) {
+        count = find_launches(device, launches);
+        find_period(device, launches, count, numbers);
+        find_empty(device, launches, count);
+        count_graphs(device, launches, count);
+        find_depths(device, launches, count, streams, numbers, numbers + device->row_count);
+        find_full(device, launches, count);
+    }
+    ridge_free(numbers);
+    ridge_free(launches);
+    return done;
+}
