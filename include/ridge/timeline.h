@@ -204,7 +204,10 @@ const ridge_device_account *ridge_timeline_main_device(const ridge_timeline *tim
 
 /* -- what next --------------------------------------------------------------------------------- */
 
-/* A kernel and what it could take at least. Ranked by measured over bound among those with 2 % of
+/* A kernel and what it could take at least: the bytes and operations of the PyTorch operation that
+ * launched it (where this kernel alone does them), or of a line of the user's, under the chip's
+ * roofs; no less than an empty kernel takes, for which the shortest kernel of the trace stands where
+ * roofs do not tell. A ratio below 1: data came from the L2 cache. Ranked by measured over bound among those with 2 % of
  * the kernels' time or more, ties by what can be gained; without bounds by time. */
 typedef struct ridge_kernel_rank {
     ridge_trace_sum sum; /* by demangled name */
@@ -215,7 +218,13 @@ typedef struct ridge_kernel_rank {
     size_t bound_count;  /* calls that have one: the others are left out of bound and ratio */
 } ridge_kernel_rank;
 
-/* Bounds by hand: a line a kernel, "REGEX bytes=N flops=N peak=bf16 tensor" (docs/manual). */
+/* Bounds by hand, a line a kernel; '#' begins a comment:
+ *
+ *     REGEX bytes=N flops=N peak=NAME
+ *
+ * REGEX: extended, for the whole demangled or base name, "in quotes" where it has spaces. bytes and
+ * flops are of one call, either may be missing. peak goes to the end of the line ("bf16 tensor", see
+ * ridge/bound.h) and is needed for flops. The first line that fits a kernel counts. */
 typedef struct ridge_given_bounds ridge_given_bounds;
 ridge_status ridge_given_bounds_read(const char *path, ridge_given_bounds **out, ridge_error *err);
 ridge_status ridge_given_bounds_parse(const char *text, size_t length, ridge_given_bounds **out,
@@ -227,7 +236,7 @@ typedef struct ridge_timeline_next {
     char fix[400];  /* what to do about the time between; "" when inside */
     size_t rank_count;
     ridge_kernel_rank *ranks;
-    const ridge_kernel_rank *worst; /* of ranks; NULL: none */
+    const ridge_kernel_rank *worst; /* of ranks, no communication; NULL: none */
     /* The line for the worst kernel, "ncu --set full -k regex:^...$ -s N -c 1 ... COMMAND"; "" when
      * there is none. COMMAND stays a word unless with_command. */
     char *ncu;

@@ -83,9 +83,11 @@ typedef struct ridge_range_sum {
     uint32_t name_id;
     uint8_t kind; /* ridge_range_kind */
     uint64_t count;
-    int64_t host_ns;      /* sum of the instances */
-    int64_t projected_ns; /* first start .. last end of what each launched, summed */
-    int64_t kernel_ns;    /* sum of the kernels' times */
+    int64_t host_ns;          /* sum of the instances */
+    uint64_t launching_count; /* instances that launched work: those that nsys projects */
+    int64_t launching_ns;     /* of host_ns: theirs */
+    int64_t projected_ns;     /* first start .. last end of what each launched, summed */
+    int64_t kernel_ns;        /* sum of the kernels' times */
     uint64_t kernel_count, op_count;
     int64_t idle_ns; /* of the projected time: nothing ran on the device (any of its devices) */
     uint64_t innermost_count; /* kernels for which it is the innermost range */

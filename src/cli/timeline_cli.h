@@ -86,6 +86,22 @@ static inline int64_t timeline_span(const ridge_device_account *account)
     return account->end_ns - account->start_ns;
 }
 
+/* -- tables ------------------------------------------------------------------------------------ */
+
+/* A column of numbers that are written here: to the right, as numbers are. */
+#define TIMELINE_NUMBER(key, title, order)                                                         \
+    {                                                                                              \
+        key, title, RIDGE_UNIT_NONE, false, 0, order                                               \
+    }
+#define TIMELINE_TEXT(key, title, narrowest)                                                       \
+    {                                                                                              \
+        key, title, RIDGE_UNIT_NONE, true, narrowest, 0                                            \
+    }
+void timeline_add_time(ridge_table *table, double ns);
+void timeline_add_percent(ridge_table *table, double part, double whole);
+/* Prints and frees. */
+void timeline_finish_table(ridge_table *table, ridge_output *output);
+
 /* -- what is printed --------------------------------------------------------------------------- */
 
 /* The three lines that are the answer. */

@@ -53,13 +53,6 @@ static void print_verdicts(const struct timeline_file *before, const struct time
     ridge_output_text(output, "\n");
 }
 
-static void add_time(ridge_table *table, double ns)
-{
-    char text[WORD];
-
-    ridge_table_text(table, timeline_time(ns, text, sizeof(text)));
-}
-
 static void add_change(ridge_table *table, double before_ns, double after_ns)
 {
     const double change_ns = after_ns - before_ns;
@@ -88,13 +81,13 @@ static void print_idle(const ridge_device_account *before, const ridge_device_ac
         if (from_ns == 0 && to_ns == 0)
             continue;
         ridge_table_text(table, ridge_idle_name((ridge_idle)i));
-        add_time(table, (double)from_ns);
-        add_time(table, (double)to_ns);
+        timeline_add_time(table, (double)from_ns);
+        timeline_add_time(table, (double)to_ns);
         add_change(table, (double)from_ns, (double)to_ns);
     }
     ridge_table_text(table, "sum");
-    add_time(table, (double)before->idle_ns);
-    add_time(table, (double)after->idle_ns);
+    timeline_add_time(table, (double)before->idle_ns);
+    timeline_add_time(table, (double)after->idle_ns);
     add_change(table, (double)before->idle_ns, (double)after->idle_ns);
     ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
     ridge_table_free(table);
@@ -140,11 +133,11 @@ static void print_kernels(const ridge_kernel_change *changes, size_t count, size
         shown++;
         ridge_table_text(table, change_name(change->kind));
         add_change(table, (double)change->total_before_ns, (double)change->total_after_ns);
-        add_time(table, (double)change->total_before_ns);
-        add_time(table, (double)change->total_after_ns);
+        timeline_add_time(table, (double)change->total_before_ns);
+        timeline_add_time(table, (double)change->total_after_ns);
         add_counts(table, change->count_before, change->count_after);
-        add_time(table, change->median_before_ns);
-        add_time(table, change->median_after_ns);
+        timeline_add_time(table, change->median_before_ns);
+        timeline_add_time(table, change->median_after_ns);
         ridge_table_text(table, timeline_kernel_name(change->name, whole, name, sizeof(name)));
     }
     if (shown > 0)

@@ -411,14 +411,17 @@ static ridge_status write_projected(const struct csv *csv)
     table = CREATE(columns);
     for (i = 0; i < sums.count; i++) {
         const ridge_range_sum *const sum = &sums.rows[i];
+        const double instances = (double)sum->launching_count;
 
+        if (sum->launching_count == 0) /* nothing to project */
+            continue;
         ridge_table_text(table, sum->name);
         add_whole(table, sum->projected_ns);
-        add_whole(table, sum->host_ns);
-        ridge_table_count(table, sum->count);
-        add_decimal(table, timeline_frac((double)sum->projected_ns, (double)sum->count), 1);
+        add_whole(table, sum->launching_ns);
+        ridge_table_count(table, sum->launching_count);
+        add_decimal(table, timeline_frac((double)sum->projected_ns, instances), 1);
         ridge_table_count(table, sum->op_count);
-        add_decimal(table, timeline_frac((double)sum->op_count, (double)sum->count), 1);
+        add_decimal(table, timeline_frac((double)sum->op_count, instances), 1);
         add_whole(table, sum->kernel_ns);
         add_whole(table, sum->idle_ns);
     }

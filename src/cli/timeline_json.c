@@ -275,7 +275,9 @@ static void write_sums(const char *key, const ridge_trace_sums *sums, bool with_
     for (i = 0; i < sums->count; i++) {
         ridge_json_begin_object(json, NULL);
         write_sum(&sums->rows[i], json);
-        if (with_bytes)
+        if (with_bytes && sums->rows[i].bytes == RIDGE_TRACE_BYTES_UNKNOWN)
+            ridge_json_null(json, "bytes");
+        else if (with_bytes)
             ridge_json_count(json, "bytes", sums->rows[i].bytes);
         ridge_json_end_object(json);
     }
@@ -296,6 +298,8 @@ static void write_ranges(const ridge_range_sums *sums, ridge_json *json)
         ridge_json_text(json, "kind", sum->kind < 4 ? kinds[sum->kind] : NULL);
         ridge_json_count(json, "count", sum->count);
         ridge_json_integer(json, "host_ns", sum->host_ns);
+        ridge_json_count(json, "launching_count", sum->launching_count);
+        ridge_json_integer(json, "launching_ns", sum->launching_ns);
         ridge_json_integer(json, "projected_ns", sum->projected_ns);
         ridge_json_integer(json, "kernel_ns", sum->kernel_ns);
         ridge_json_count(json, "kernel_count", sum->kernel_count);

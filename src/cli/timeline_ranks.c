@@ -29,24 +29,19 @@ static int64_t exposed_ns(const ridge_device_account *account)
 /* Times as text in text, as numbers in JSON. */
 static void add_time(ridge_table *table, int64_t ns, bool exact)
 {
-    char text[WORD];
-
     if (exact)
         ridge_table_number(table, (double)ns);
     else
-        ridge_table_text(table, timeline_time((double)ns, text, sizeof(text)));
+        timeline_add_time(table, (double)ns);
 }
 
 static void add_share(ridge_table *table, int64_t ns, const ridge_device_account *account,
                       bool exact)
 {
-    char text[WORD];
-
     if (exact)
         ridge_table_number(table, (double)ns);
     else
-        ridge_table_text(table, timeline_percent((double)ns, (double)timeline_span(account), text,
-                                                 sizeof(text)));
+        timeline_add_percent(table, (double)ns, (double)timeline_span(account));
 }
 
 static void add_row(ridge_table *table, const struct timeline_file *file, bool exact)

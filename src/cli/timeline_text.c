@@ -299,6 +299,7 @@ static void print_overlap(const struct timeline_view *view, ridge_output *output
 /* What makes the numbers doubtful first. */
 static void print_faults(const struct timeline_view *view, size_t most, ridge_output *output)
 {
+    const uint32_t device = view->account != NULL ? view->account->device : RIDGE_TRACE_NONE;
     size_t count, shown = 0, wanted = 0, i;
     const ridge_trace_fault *const faults = ridge_timeline_faults(view->file->timeline, &count);
     int pass;
@@ -306,7 +307,7 @@ static void print_faults(const struct timeline_view *view, size_t most, ridge_ou
     for (pass = 0; pass < 2; pass++)
         for (i = 0; i < count; i++) {
             if (faults[i].is_unreliable != (pass == 0) ||
-                (faults[i].device != RIDGE_TRACE_NONE && faults[i].device != view->account->device))
+                (faults[i].device != RIDGE_TRACE_NONE && faults[i].device != device))
                 continue;
             wanted++;
             if (shown >= most)
@@ -324,7 +325,22 @@ static void print_faults(const struct timeline_view *view, size_t most, ridge_ou
 
 /* -- what next --------------------------------------------------------------------------------- */
 
-/* A command that can be copied: broken between words with a backslash, a long word stays whole. */
+/* Length of a word of the shell: quotes hold spaces. */
+static size_t word_length(const char *text)
+{
+    size_t length = 0;
+    char quote = '\0';
+
+    for (; text[length] != '\0' && (quote != '\0' || text[length] != ' '); length++)
+        if (quote != '\0')
+            quote = text[length] == quote ? '\0' : quote;
+        else if (text[length] == '\'' || text[length] == '"')
+            quote = text[length];
+    return length;
+}
+
+/* A command that can be copied: broken in front of an option with a backslash, so that its value
+ * stays beside it; a long word stays whole. */
 static void print_command(const char *command, ridge_output *output)
 {
     const size_t columns = (size_t)ridge_output_columns(output);
@@ -332,9 +348,12 @@ static void print_command(const char *command, ridge_output *output)
 
     ridge_output_text(output, "    ");
     while (*command != '\0') {
-        const size_t length = strcspn(command, " ");
+        const size_t length = word_length(command);
+        const char *const after = command + length + (command[length] == ' ' ? 1 : 0);
+        const size_t value = command[0] == '-' && *after != '-' ? 1 + word_length(after) : 0;
+        const bool may_break = command[0] == '-' || length > 60 || column > columns - 30;
 
-        if (column > 4 && column + 1 + length + 2 > columns) {
+        if (column > 4 && may_break && column + 1 + length + value + 2 > columns) {
             ridge_output_text(output, " \\\n      ");
             column = 6;
         } else if (column > 4) {

@@ -20,7 +20,7 @@ static ridge_status index_ranks(struct timeline_view *view, ridge_error *err)
     if (view->rank_of == NULL)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     for (i = 0; i < view->next.rank_count; i++)
-        if (view->next.ranks[i].sum.name_id < count)
+        if (view->next.ranks[i].sum.name_id <= count)
             view->rank_of[view->next.ranks[i].sum.name_id] = (uint32_t)i + 1;
     return RIDGE_OK;
 }
@@ -76,7 +76,7 @@ void timeline_view_release(struct timeline_view *view)
 const ridge_kernel_rank *timeline_rank_of(const struct timeline_view *view, uint32_t name)
 {
     const uint32_t rank =
-        name < ridge_trace_name_count(view->file->trace) ? view->rank_of[name] : 0;
+        name <= ridge_trace_name_count(view->file->trace) ? view->rank_of[name] : 0;
 
     return rank > 0 ? &view->next.ranks[rank - 1] : NULL;
 }

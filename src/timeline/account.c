@@ -81,7 +81,7 @@ static bool find_span(account_device *device)
     ridge_device_account *const account = &device->account;
     bool has_work = false;
 
-    if (device->row_count == 0)
+    if (device->row_count == 0 || device->window_end_ns <= device->window_start_ns)
         return false;
     account->start_ns = ops[device->rows[0]].start_ns;
     account->end_ns = ops[device->rows[0]].end_ns;

@@ -126,6 +126,15 @@ static bool has_other_device(const line_work *work)
     return false;
 }
 
+/* With work of a GPU: others are the profiler's own, or hosts. */
+static bool has_other_process(const line_work *work)
+{
+    for (size_t i = 0; i < work->op_count; i++)
+        if (work->streams[work->ops[i].stream].process != work->process)
+            return true;
+    return false;
+}
+
 /* -- did the trace begin with the process? ----------------------------------------------------- */
 
 /* Calls with which a program meets CUDA. */
@@ -251,8 +260,10 @@ static void add_place(const line_work *work, ridge_text *text, char *note, size_
     }
     if (!began) {
         ridge_text_add(text, " --profile-from-start off");
-        add_note(note, note_size,
-                 "-s counts from where the trace begins: call cudaProfilerStart() there");
+        add_note(note, note_size, "-s counts from where the trace begins: call %s there",
+                 ridge_trace_get_info(work->trace)->format == RIDGE_TRACE_KINETO
+                     ? "torch.cuda.profiler.start()"
+                     : "cudaProfilerStart()");
     }
     ridge_text_add(text, " -k ");
     add_filter(text, work->base);
@@ -264,7 +275,7 @@ ridge_status ncu_line_make(const ridge_trace *trace, uint32_t op, bool with_comm
 {
     const ridge_trace_info *const info = ridge_trace_get_info(trace);
     line_work work = {.trace = trace};
-    size_t count, process_count;
+    size_t count;
     ridge_text text;
 
     *line = NULL;
@@ -272,7 +283,6 @@ ridge_status ncu_line_make(const ridge_trace *trace, uint32_t op, bool with_comm
     work.apis = ridge_trace_apis(trace, &work.api_count);
     work.streams = ridge_trace_streams(trace, &count);
     work.threads = ridge_trace_threads(trace, &count);
-    ridge_trace_processes(trace, &process_count);
     work.op = &work.ops[op];
     work.process = work.streams[work.op->stream].process;
     work.device = work.streams[work.op->stream].device;
@@ -283,7 +293,7 @@ ridge_status ncu_line_make(const ridge_trace *trace, uint32_t op, bool with_comm
 
     ridge_text_init(&text);
     ridge_text_add(&text, "ncu --set full");
-    if (process_count > 1) {
+    if (has_other_process(&work)) {
         ridge_text_add(&text, " --target-processes all");
         add_note(note, note_size, "several processes: each counts its own launches");
     }

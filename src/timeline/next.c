@@ -95,6 +95,18 @@ static int order_ranks(const void *left, const void *right)
     return strcmp(a->sum.name, b->sum.name);
 }
 
+/* The first, but no communication: a profiler runs a kernel several times, and one that waits for
+ * another rank would wait for ever. */
+static void find_worst(const ridge_trace *trace, ridge_timeline_next *out)
+{
+    size_t count;
+    const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+
+    for (size_t i = 0; i < out->rank_count && out->worst == NULL; i++)
+        if ((ops[out->ranks[i].sum.first_op].flags & RIDGE_OP_COLLECTIVE) == 0)
+            out->worst = &out->ranks[i];
+}
+
 static ridge_status make_ranks(const ridge_trace *trace, const ridge_trace_sums *sums,
                                const kernel_bounds *bounds, ridge_timeline_next *out,
                                ridge_error *err)
@@ -122,8 +134,7 @@ static ridge_status make_ranks(const ridge_trace *trace, const ridge_trace_sums 
     ridge_free(by_name);
     if (out->rank_count > 1)
         qsort(out->ranks, out->rank_count, sizeof(*out->ranks), order_ranks);
-    if (out->rank_count > 0)
-        out->worst = &out->ranks[0];
+    find_worst(trace, out);
     return RIDGE_OK;
 }
 
@@ -143,15 +154,35 @@ static void find_roofs(const ridge_trace_device *device, ridge_roofs *out)
 
 /* -- the plan ---------------------------------------------------------------------------------- */
 
+/* ncu looks into NVIDIA's GPUs alone. */
+static bool is_other_gpu(const ridge_trace *trace, uint32_t device)
+{
+    size_t count;
+    const char *const name = ridge_trace_devices(trace, &count)[device].name;
+    const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
+
+    if (strstr(name, "AMD") != NULL || strstr(name, "Radeon") != NULL ||
+        strstr(name, "Instinct") != NULL)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (apis[i].op_count > 0)
+            return strncmp(ridge_trace_name(trace, apis[i].name, NULL), "hip", 3) == 0;
+    return false;
+}
+
 static ridge_status write_line(const ridge_trace *trace, const ridge_device_account *device,
                                bool with_command, ridge_timeline_next *out, ridge_error *err)
 {
+    const bool is_other = is_other_gpu(trace, device->device);
+
+    if (is_other)
+        snprintf(out->note, sizeof(out->note), "no line for ncu: this is no GPU of NVIDIA");
     if (device->graph_row_count > 0)
         snprintf(out->note, sizeof(out->note),
                  "%zu graphs are whole rows: record with --cuda-graph-trace=node to see their "
                  "kernels",
                  device->graph_row_count);
-    if (out->worst != NULL)
+    if (out->worst != NULL && !is_other)
         return ncu_line_make(trace, out->worst->sum.first_op, with_command, &out->ncu, out->note,
                              sizeof(out->note), err);
     out->ncu = ridge_calloc(1, 1);

@@ -158,8 +158,8 @@ static const struct advice_row {
      "move work of Python out of the loop; or record the steps alone",
      "the host is busy with something else: read, decode and prepare in other threads, ahead of "
      "the GPU; or record the part that matters alone"},
-    {RIDGE_TIMELINE_MIXED, ~0U, "no cause stands out: begin with the largest above, one at a time",
-     "no cause stands out: begin with the largest above, one at a time"},
+    {RIDGE_TIMELINE_MIXED, ~0U, "no cause stands out: begin with the largest",
+     "no cause stands out: begin with the largest"},
     {RIDGE_TIMELINE_INCOMPLETE, 0,
      "record again, so that the trace holds what is missing: see the warnings",
      "record again, so that the trace holds what is missing: see the warnings"},
@@ -176,6 +176,14 @@ static unsigned largest_cause(const ridge_device_account *device)
         if (device->causes[i].total_ns > device->causes[largest].total_ns)
             largest = i;
     return largest;
+}
+
+/* Letters of a call's name that are printed. */
+static int shown(const char *call)
+{
+    const size_t length = sum_plain_length(call, strlen(call));
+
+    return length < 60 ? (int)length : 60;
 }
 
 void next_advice(const ridge_trace *trace, const ridge_device_account *device, char *text,
@@ -205,9 +213,15 @@ void next_advice(const ridge_trace *trace, const ridge_device_account *device, c
         snprintf(text + length, size - length, "; copies of pageable memory are there");
     }
     length = strlen(text);
+    if (row->causes == ~0U)
+        snprintf(text + length, size - length, ", %s",
+                 ridge_idle_name((ridge_idle)largest_cause(device)));
+    length = strlen(text);
     if (where.call != NULL && where.range != NULL)
-        snprintf(text + length, size - length, ". Most: %.60s in %.60s", where.call, where.range);
-    else if (where.call != NULL || where.range != NULL)
-        snprintf(text + length, size - length, ". Most: %.60s",
-                 where.call != NULL ? where.call : where.range);
+        snprintf(text + length, size - length, ". Most: %.*s in %.60s", shown(where.call),
+                 where.call, where.range);
+    else if (where.call != NULL)
+        snprintf(text + length, size - length, ". Most: %.*s", shown(where.call), where.call);
+    else if (where.range != NULL)
+        snprintf(text + length, size - length, ". Most: %.60s", where.range);
 }

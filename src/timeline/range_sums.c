@@ -310,6 +310,9 @@ static bool sum_thread(range_work *work, const launch *launches, size_t count, s
             join(&of, &work->tree[at]);
         if (of.op_count == 0)
             continue;
+        row->launching_count++;
+        row->launching_ns =
+            sum_add_ns(row->launching_ns, sum_span_ns(range->start_ns, range->end_ns));
         row->projected_ns = sum_add_ns(row->projected_ns, sum_span_ns(of.first_ns, of.last_ns));
         row->kernel_ns = sum_add_ns(row->kernel_ns, of.kernel_ns);
         row->kernel_count += of.kernel_count;

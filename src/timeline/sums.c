@@ -313,8 +313,8 @@ out:
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-/* Without "_vNNNN" of exactly four digits, as nsys prints it: "cuda..._v11060" stays. */
-static size_t plain_length(const char *name, size_t length)
+/* "cuda..._v11060" stays: nsys takes four digits alone. */
+size_t sum_plain_length(const char *name, size_t length)
 {
     if (length < 7 || name[length - 6] != '_' || name[length - 5] != 'v')
         return length;
@@ -350,7 +350,7 @@ static ridge_status name_calls(const ridge_trace *trace, const sum_work *work,
         size_t length;
         const char *const name = ridge_trace_name(trace, (uint32_t)work->groups.keys[i], &length);
 
-        length = plain_length(name, length);
+        length = sum_plain_length(name, length);
         memcpy(place, name, length);
         place[length] = '\0';
         rows[i].name = place;

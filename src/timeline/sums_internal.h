@@ -41,6 +41,9 @@ typedef struct sum_sample {
  * a pass for each byte in which the times differ. Times are not negative. */
 void sum_sort(sum_sample *samples, sum_sample *spare, size_t count);
 
+/* Of a call's name, without "_vNNNN" of exactly four digits, as nsys prints it. */
+size_t sum_plain_length(const char *name, size_t length);
+
 /* For each row of ridge_trace_api() the innermost range (of kinds, 1 << ridge_range_kind) that holds
  * it, RIDGE_TRACE_NONE without one and for calls that launched nothing. New, freed with
  * ridge_free(); NULL when out of memory. */

@@ -413,11 +413,12 @@ static void draw_axis(struct drawing *drawing)
     const double from = (double)(drawing->start_ns - drawing->origin_ns);
     const double span = (double)(drawing->end_ns - drawing->start_ns);
     const double step = tick_step(span);
-    double at;
+    const double first = ceil(from / step);
     char text[TEXT];
-    int most = 12;
+    int i;
 
-    for (at = ceil(from / step) * step; at <= from + span && most-- > 0; at += step) {
+    for (i = 0; i < 12 && (first + i) * step <= from + span; i++) {
+        const double at = (first + i) * step;
         const double x = LEFT + COLUMNS * (at - from) / span;
 
         ridge_svg_line(drawing->output, "axis", x, drawing->y, x, drawing->y + 4);
@@ -459,16 +460,17 @@ static size_t list_parts(const ridge_device_account *account, struct part parts[
 static void draw_account(struct drawing *drawing, const struct part *parts, size_t count)
 {
     const double span = (double)(drawing->end_ns - drawing->start_ns);
-    const double width = (double)COLUMNS / LEGEND_COLUMNS;
+    const double width = COLUMNS / (double)LEGEND_COLUMNS, middle = BAR_HEIGHT / 2.0;
     const size_t lines = (count + LEGEND_COLUMNS - 1) / LEGEND_COLUMNS;
     double x = LEFT;
     size_t i;
 
-    ridge_svg_text(drawing->output, "dim", RIDGE_SVG_END, LEFT - 8, drawing->y + BAR_HEIGHT / 2 + 4,
-                   0, "account");
+    ridge_svg_text(drawing->output, "dim", RIDGE_SVG_END, LEFT - 8, drawing->y + middle + 4, 0,
+                   "account");
     for (i = 0; i < count; i++) {
         const double length = COLUMNS * (double)parts[i].ns / span;
-        const double left = LEFT + (double)(i / lines) * width;
+        const size_t column = i / lines;
+        const double left = LEFT + (double)column * width;
         const double y = drawing->y + BAR_HEIGHT + 22 + (double)(i % lines) * LEGEND_LINE;
         char name[TEXT], text[160], time[TEXT];
 

@@ -160,6 +160,8 @@ static void add_slowly(const ridge_trace *trace, const ridge_trace_range *range,
     }
     if (first == INT64_MAX)
         return;
+    sum->launching_count++;
+    sum->launching_ns += range->end_ns - range->start_ns;
     sum->projected_ns += last - first;
     sum->idle_ns += idle_by_looking(trace, first, last, is_one ? device : RIDGE_TRACE_NONE);
 }
@@ -295,17 +297,21 @@ static void deep_nesting_is_fast(void **state)
     ridge_trace_free(trace);
 }
 
+/* The widest times that a trace takes: two spans of them are no int64. */
+#define MOST_NS ((INT64_C(1) << 62) - 1)
+#define LEAST_NS (-MOST_NS)
+
 static void times_at_the_ends_of_their_type(void **state)
 {
     static const trace_row rows[] = {
-        {ROW_NVTX, ":all", INT64_MIN, INT64_MAX},
-        {ROW_NVTX, ":none", INT64_MIN, INT64_MIN},
-        {ROW_CALL, "launch", INT64_MIN, INT64_MAX, .key = 1},
-        {ROW_CALL, "launch", INT64_MIN, INT64_MIN, .key = 2},
-        {ROW_KERNEL, "k", INT64_MIN, INT64_MAX, .key = 1},
-        {ROW_KERNEL, "k", INT64_MIN, INT64_MAX, .key = 1, .on = 1},
-        {ROW_KERNEL, "k", INT64_MIN, INT64_MIN, .key = 2, .device = 1},
-        {ROW_KERNEL, "k", INT64_MAX, INT64_MAX, .key = 2, .device = 1},
+        {ROW_NVTX, ":all", LEAST_NS, MOST_NS},
+        {ROW_NVTX, ":none", LEAST_NS, LEAST_NS},
+        {ROW_CALL, "launch", LEAST_NS, MOST_NS, .key = 1},
+        {ROW_CALL, "launch", LEAST_NS, LEAST_NS, .key = 2},
+        {ROW_KERNEL, "k", LEAST_NS, MOST_NS, .key = 1},
+        {ROW_KERNEL, "k", LEAST_NS, MOST_NS, .key = 1, .on = 1},
+        {ROW_KERNEL, "k", LEAST_NS, LEAST_NS, .key = 2, .device = 1},
+        {ROW_KERNEL, "k", MOST_NS, MOST_NS, .key = 2, .device = 1},
     };
     ridge_trace *const trace = TRACE_OF(rows);
     ridge_range_sums sums;

@@ -181,13 +181,17 @@ static void deviation_is_stable(void **state)
     ridge_trace_free(trace);
 }
 
+/* The widest times that a trace takes: two spans of them are no int64. */
+#define MOST_NS ((INT64_C(1) << 62) - 1)
+#define LEAST_NS (-MOST_NS)
+
 static void times_at_the_ends_of_their_type(void **state)
 {
     static const trace_row far[] = {
-        {ROW_KERNEL, "k", INT64_MIN, INT64_MAX},
-        {ROW_KERNEL, "k", INT64_MIN, INT64_MAX, .on = 1},
-        {ROW_KERNEL, "k", INT64_MIN, INT64_MIN, .on = 2},
-        {ROW_KERNEL, "k", INT64_MAX, INT64_MAX, .on = 3},
+        {ROW_KERNEL, "k", LEAST_NS, MOST_NS},
+        {ROW_KERNEL, "k", LEAST_NS, MOST_NS, .on = 1},
+        {ROW_KERNEL, "k", LEAST_NS, LEAST_NS, .on = 2},
+        {ROW_KERNEL, "k", MOST_NS, MOST_NS, .on = 3},
     };
     ridge_trace *const trace = TRACE_OF(far);
     ridge_trace_sums sums;

@@ -79,6 +79,20 @@ static void whole_picture(void **state)
     (void)state;
 }
 
+static void fits(void **state)
+{
+    char text[64];
+
+    assert_string_equal(ridge_svg_fit("gemm", 100, 12, text, sizeof(text)), "gemm");
+    assert_string_equal(ridge_svg_fit("gemm_of_a_long_name", 75, 12, text, sizeof(text)),
+                        "gemm_of...");
+    /* Not in the middle of a letter. */
+    assert_string_equal(
+        ridge_svg_fit("a\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 33, 12, text, sizeof(text)), "a...");
+    assert_string_equal(ridge_svg_fit("gemm", 0, 12, text, sizeof(text)), "g...");
+    (void)state;
+}
+
 static void no_output(void **state)
 {
     ridge_svg_begin(NULL, 1, 1, "", "");
@@ -96,6 +110,7 @@ int main(void)
     cases_add(&list, "odd numbers", odd_numbers, NULL);
     CASES_ADD_ROWS(&list, texts, text_cases);
     cases_add(&list, "whole picture", whole_picture, NULL);
+    cases_add(&list, "fits", fits, NULL);
     cases_add(&list, "no output", no_output, NULL);
     return cases_run(&list, "svg");
 }

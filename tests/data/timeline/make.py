@@ -29,7 +29,7 @@ class Trace:
 
     def event(self, cat, name, ts, dur, pid=4000, tid=4000, **args):
         self.events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid,
-                            "ts": round(ts, 3), "dur": round(dur, 3), "args": args})
+                            "ts": round(ts + 0.125, 3), "dur": round(dur, 3), "args": args})
 
     def op(self, name, ts, dur, dims=None):
         args = {"Input Dims": dims, "Input type": ["c10::BFloat16"] * len(dims)} if dims else {}
@@ -106,7 +106,7 @@ def graph():
         trace.call("cudaGraphLaunch", at, 12, trace.correlation)
         start = at + 20
         for kernel in [NORM, GEMM, ACT] * 2:
-            dur = 30 if kernel == GEMM else 8
+            dur = 12 if kernel == GEMM else 3
             trace.kernel(kernel, start, dur, **{"graph id": 3, "graph node id": 10 + step})
             start += dur + 1
         trace.event("user_annotation", "decode step %d" % step, at, start - at)
@@ -219,7 +219,7 @@ def main():
     decode().save("decode.json")
     decode().save("truncated.json", 9000)
     decode(0, 2).save("rank0.json")
-    decode(1, 2, 25.0).save("rank1.json")
+    decode(1, 2, 30.0).save("rank1.json")
     prefill().save("prefill.json")
     graph().save("graph.json")
     copies().save("copies.json")

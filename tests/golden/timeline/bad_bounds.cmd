@@ -1,0 +1,1 @@
+ridge timeline --bounds timeline/decode.json timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --fail-idle 101 timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --range step --instance x timeline/alloc.sqlite

@@ -1,0 +1,1 @@
+ridge timeline --steps a..b timeline/decode.json

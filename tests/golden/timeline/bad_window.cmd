@@ -1,0 +1,1 @@
+ridge timeline --window 3..1 timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --bounds timeline/bounds.txt --kernels timeline/decode.json

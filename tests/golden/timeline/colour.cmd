@@ -1,0 +1,1 @@
+ridge timeline --color always timeline/decode.json | head -3

@@ -1,0 +1,1 @@
+ridge timeline --show-command timeline/alloc.sqlite | tail -4

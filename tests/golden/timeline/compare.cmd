@@ -1,0 +1,1 @@
+ridge timeline timeline/decode.json timeline/graph.json

@@ -1,0 +1,1 @@
+ridge timeline --compare --json timeline/decode.json timeline/graph.json

@@ -1,0 +1,1 @@
+ridge timeline --compare timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --csv causes timeline/alloc.sqlite

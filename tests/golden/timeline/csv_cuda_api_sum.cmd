@@ -1,0 +1,1 @@
+ridge timeline --csv cuda_api_sum timeline/alloc.sqlite

@@ -1,0 +1,1 @@
+ridge timeline --csv cuda_gpu_kern_sum timeline/alloc.sqlite

@@ -1,0 +1,1 @@
+ridge timeline --csv gaps timeline/alloc.sqlite

@@ -1,0 +1,1 @@
+ridge timeline --csv nvtx_gpu_proj_sum timeline/alloc.sqlite

@@ -1,0 +1,1 @@
+ridge timeline --csv streams timeline/alloc.sqlite

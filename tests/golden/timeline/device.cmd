@@ -1,0 +1,1 @@
+ridge timeline --device 0 timeline/devices.json

@@ -1,0 +1,1 @@
+ridge timeline --window 3s..4s timeline/decode.json

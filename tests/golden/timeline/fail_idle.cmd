@@ -1,0 +1,1 @@
+ridge timeline --fail-idle 50 --gaps 1 timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --fail-idle 95 --gaps 1 timeline/decode.json

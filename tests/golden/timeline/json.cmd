@@ -1,0 +1,1 @@
+ridge timeline --json --gaps 2 timeline/alloc.sqlite

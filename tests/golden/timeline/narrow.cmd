@@ -1,0 +1,1 @@
+COLUMNS=70 ridge timeline timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --device 7 timeline/devices.json

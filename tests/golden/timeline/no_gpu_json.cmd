@@ -1,0 +1,1 @@
+ridge timeline --json timeline/no_gpu.json

@@ -1,0 +1,1 @@
+ridge timeline --range ProfilerStop#1 timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --steps 9 timeline/decode.json

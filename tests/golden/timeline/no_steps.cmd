@@ -1,0 +1,1 @@
+ridge timeline --steps 1 timeline/copies.json

@@ -1,0 +1,1 @@
+ridge timeline --range a --window 1..2 timeline/decode.json

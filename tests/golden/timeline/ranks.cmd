@@ -1,0 +1,1 @@
+ridge timeline timeline/rank1.json timeline/rank0.json

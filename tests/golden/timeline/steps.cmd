@@ -1,0 +1,1 @@
+ridge timeline --steps 1..2 --kernels timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --svg timeline/README.md timeline/graph.json

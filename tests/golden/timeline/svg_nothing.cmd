@@ -1,0 +1,1 @@
+ridge timeline --svg /nowhere/t.svg timeline/graph.json

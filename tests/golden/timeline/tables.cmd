@@ -1,0 +1,1 @@
+ridge timeline --kernels --api --nvtx --gaps 4 --streams timeline/alloc.sqlite

@@ -1,0 +1,1 @@
+ridge timeline --json --gaps 0 timeline/truncated.json | head -20

@@ -1,0 +1,1 @@
+ridge timeline --whole-names --kernels timeline/alloc.sqlite

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What to look at next: ranks, the line for ncu, the advice. */
+#include "cases.h"
+#include "trace_support.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "ridge/timeline.h"
+
+/* A chip that moves 1 byte a nanosecond, so that bounds are bytes. */
+static ridge_roofs slow_roofs(void)
+{
+    ridge_roofs roofs;
+
+    ridge_roofs_init(&roofs);
+    roofs.dram_bytes_per_s = 1e9;
+    roofs.flop_per_s[RIDGE_PEAK_TENSOR_BF16] = 1e15;
+    return roofs;
+}
+
+static void plan(const ridge_trace *trace, const ridge_given_bounds *given, bool with_command,
+                 ridge_timeline_next *out)
+{
+    const ridge_roofs roofs = slow_roofs();
+    ridge_timeline *timeline;
+
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_main_device(timeline), &roofs,
+                                         given, with_command, out, NULL),
+                     RIDGE_OK);
+    ridge_timeline_free(timeline);
+}
+
+/* -- ranks ------------------------------------------------------------------------------------- */
+
+/* add: 3 x 10000 elements of 2 bytes; mm: 32 x 64 by 64 x 128. */
+#define ADD_SHAPES "bf16[100,100] bf16[100,100]"
+#define MM_SHAPES "bf16[32,64] bf16[64,128]"
+enum {
+    ADD_BYTES = 60000,
+    MM_BYTES = 2 * (32 * 64 + 64 * 128 + 32 * 128),
+    MM_READ = 2 * (32 * 64 + 64 * 128)
+};
+
+static const trace_row ranked[] = {
+    /* One kernel an operation. */
+    {ROW_OP, "aten::add", 0, 100, .shapes = ADD_SHAPES},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_KERNEL, "add", 1000, 1000 + 2 * ADD_BYTES, .key = 1},
+    {ROW_OP, "aten::add", 100, 200, .shapes = ADD_SHAPES},
+    {ROW_CALL, "cudaLaunchKernel", 110, 120, .key = 2},
+    {ROW_KERNEL, "add", 200000, 200000 + 4 * ADD_BYTES, .key = 2},
+    {ROW_CALL, "cudaLaunchKernel", 210, 220, .key = 3}, /* in no operation: left out */
+    {ROW_KERNEL, "add", 500000, 500000 + 9 * ADD_BYTES, .key = 3},
+    /* Two kernels, of which neither is the work. */
+    {ROW_OP, "aten::add", 300, 400, .shapes = ADD_SHAPES},
+    {ROW_CALL, "cudaLaunchKernel", 310, 320, .key = 4},
+    {ROW_CALL, "cudaLaunchKernel", 330, 340, .key = 5},
+    {ROW_KERNEL, "half", 1100000, 1200000, .key = 4},
+    {ROW_KERNEL, "half", 1200000, 1300000, .key = 5},
+    /* A product in pieces: the main kernel and what adds them up. */
+    {ROW_OP, "aten::mm", 400, 500, .shapes = MM_SHAPES},
+    {ROW_CALL, "cudaLaunchKernel", 410, 420, .key = 6},
+    {ROW_CALL, "cudaLaunchKernel", 430, 440, .key = 7},
+    {ROW_KERNEL, "gemm_splitK", 1300000, 1300000 + 2 * MM_READ, .key = 6},
+    {ROW_KERNEL, "splitKreduce_kernel", 1400000, 1401000, .key = 7},
+    /* Large, without a bound; small, with the worst one. */
+    {ROW_CALL, "cudaLaunchKernel", 510, 520, .key = 8},
+    {ROW_KERNEL, "large", 2000000, 6000000, .key = 8},
+    {ROW_OP, "aten::fill_", 600, 700, .shapes = "u8[10]"},
+    {ROW_CALL, "cudaLaunchKernel", 610, 620, .key = 9},
+    {ROW_KERNEL, "fill", 7000000, 7005000, .key = 9},
+    {ROW_KERNEL, "ncclDevKernel_AllReduce", 8000000, 14000000, .flags = RIDGE_OP_COLLECTIVE},
+};
+
+static struct rank_case {
+    const char *name;
+    const char *kernel;
+    size_t rank;
+    double bound_ns, ratio;
+    size_t bound_count;
+    const char *source;
+} rank_cases[] = {
+    {"worst ratio first; calls without a bound left out", "add", 0, 2 * ADD_BYTES, 3, 2,
+     "shapes of aten::add"},
+    {"no bound: by time", "ncclDevKernel_AllReduce", 1, NAN, NAN, 0, ""},
+    {"no bound: by time, next", "large", 2, NAN, NAN, 0, ""},
+    {"below 2 %: by time alone", "half", 3, NAN, NAN, 0, ""},
+    {"product in pieces: the result is the helper's", "gemm_splitK", 4, MM_READ, 2, 1,
+     "shapes of aten::mm"},
+    {"small, though far from its bound", "fill", 5, 1000, 5, 1, "shapes of aten::fill_"},
+    {"helper", "splitKreduce_kernel", 6, NAN, NAN, 0, ""},
+};
+
+static bool is_equal(double a, double b)
+{
+    return isnan(a) ? isnan(b) : fabs(a - b) < 1e-6 * fabs(b);
+}
+
+static void ranks(void **state)
+{
+    const struct rank_case *const row = *state;
+    ridge_trace *const trace = TRACE_OF(ranked);
+    const ridge_kernel_rank *rank;
+    ridge_timeline_next next;
+
+    plan(trace, NULL, false, &next);
+    assert_int_equal(next.rank_count, sizeof(rank_cases) / sizeof(rank_cases[0]));
+    rank = &next.ranks[row->rank];
+    assert_string_equal(rank->sum.name, row->kernel);
+    assert_true(is_equal(rank->bound_ns, row->bound_ns));
+    assert_true(is_equal(rank->ratio, row->ratio));
+    assert_int_equal(rank->bound_count, row->bound_count);
+    assert_string_equal(rank->source, row->source);
+    ridge_timeline_next_free(&next);
+    ridge_trace_free(trace);
+}
+
+static void lines_of_the_user_come_first(void **state)
+{
+    static const char text[] = "large bytes=2000000\nadd bytes=100\nnccl.* bytes=1\n";
+    ridge_trace *const trace = TRACE_OF(ranked);
+    ridge_given_bounds *given;
+    ridge_timeline_next next;
+
+    (void)state;
+    assert_int_equal(ridge_given_bounds_parse(text, sizeof(text) - 1, &given, NULL), RIDGE_OK);
+    plan(trace, given, false, &next);
+    assert_string_equal(next.ranks[0].sum.name, "add");
+    assert_int_equal(next.ranks[0].bound_count, 3);
+    assert_string_equal(next.ranks[0].source, "given");
+    assert_string_equal(next.ranks[1].sum.name, "large");
+    assert_true(is_equal(next.ranks[1].ratio, 2));
+    ridge_timeline_next_free(&next);
+    ridge_given_bounds_free(given);
+    ridge_trace_free(trace);
+}
+
+/* A kernel that waits for another rank would wait for ever under a profiler. */
+static void never_profiles_communication(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_CALL, "cuInit", 0, 5},
+        {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+        {ROW_KERNEL, "gemm", 100, 200, .key = 1},
+        {ROW_KERNEL, "ncclDevKernel_AllReduce", 1000, 9000, .flags = RIDGE_OP_COLLECTIVE},
+    };
+    ridge_trace *const trace = TRACE_OF(rows);
+    ridge_timeline_next next;
+
+    (void)state;
+    plan(trace, NULL, false, &next);
+    assert_string_equal(next.ranks[0].sum.name, "ncclDevKernel_AllReduce");
+    assert_string_equal(next.worst->sum.name, "gemm");
+    ridge_timeline_next_free(&next);
+    ridge_trace_free(trace);
+}
+
+/* -- the line ---------------------------------------------------------------------------------- */
+
+static const trace_row first_calls[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 20, 30, .key = 2},
+    {ROW_CALL, "cudaLaunchKernel", 30, 40, .key = 3},
+    {ROW_KERNEL, "gemm", 100, 200, .key = 1},
+    {ROW_KERNEL, "gemm", 210, 330, .key = 2}, /* the median */
+    {ROW_KERNEL, "gemm", 340, 500, .key = 3},
+};
+/* Work of stream 1 runs before what was launched earlier. */
+static const trace_row out_of_order[] = {
+    {ROW_CALL, "cudaSetDevice", 0, 5},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 20, 30, .key = 2},
+    {ROW_KERNEL, "k", 300, 400, .key = 1, .on = 1},
+    {ROW_KERNEL, "k", 100, 200, .key = 2, .on = 2},
+};
+static const trace_row long_first_call[] = {
+    {ROW_CALL, "cudaMalloc", 0, 200000000},
+    {ROW_KERNEL, "k", 200000100, 200000200},
+};
+static const trace_row begun_late[] = {
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_KERNEL, "k", 100, 200, .key = 1},
+};
+static const trace_row switched_on[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cudaProfilerStart", 5, 8},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_KERNEL, "k", 100, 200, .key = 1},
+};
+static const trace_row in_a_range[] = {
+    {ROW_NVTX, ":train step", 0, 90},
+    {ROW_NVTX, ":aten::mm, seq = 7", 5, 50},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_KERNEL, "k", 100, 200, .key = 1},
+};
+static const trace_row in_a_domain[] = {
+    {ROW_NVTX, "lib:fwd/bwd", 0, 90},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_KERNEL, "k", 100, 200, .key = 1},
+};
+static const trace_row two_processes[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cuInit", 0, 5, .process = 1},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1, .process = 1},
+    {ROW_KERNEL, "k", 100, 200, .key = 1},
+    {ROW_KERNEL, "k", 300, 400, .key = 1, .process = 1},
+};
+static const trace_row two_devices[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 20, 30, .key = 2},
+    {ROW_KERNEL, "k", 100, 110, .key = 1, .device = 1},
+    {ROW_KERNEL, "k", 120, 200, .key = 2},
+};
+static const trace_row odd_name[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_KERNEL, "-k.1'$x+", 100, 200, .key = 1},
+};
+static const trace_row of_amd[] = {
+    {ROW_CALL, "hipLaunchKernel", 10, 20, .key = 1},
+    {ROW_KERNEL, "Cijk", 100, 200, .key = 1},
+};
+static const trace_row no_kernels[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cudaGraphLaunch", 10, 20, .key = 1},
+    {ROW_GRAPH, "graph", 100, 200, .key = 1, .detail = 5},
+};
+
+#define ROWS(array) array, sizeof(array) / sizeof((array)[0])
+
+static struct line_case {
+    const char *name;
+    const trace_row *rows;
+    size_t count;
+    ridge_trace_format format;
+    bool with_command;
+    const char *line, *note; /* note: a part, "" none */
+} line_cases[] = {
+    {"nearest the median", ROWS(first_calls), RIDGE_TRACE_NSYS, false,
+     "ncu --set full -k 'regex:^gemm$' -s 1 -c 1 -o gemm COMMAND", ""},
+    {"with the command", ROWS(first_calls), RIDGE_TRACE_NSYS, true,
+     "ncu --set full -k 'regex:^gemm$' -s 1 -c 1 -o gemm python3 'my train.py' '--name=it'\\''s' "
+     "''",
+     ""},
+    {"in the order of launches", ROWS(out_of_order), RIDGE_TRACE_RECORD, false,
+     "ncu --set full -k 'regex:^k$' -s 1 -c 1 -o k COMMAND", ""},
+    {"a first call that creates a context", ROWS(long_first_call), RIDGE_TRACE_NSYS, false,
+     "ncu --set full -k 'regex:^k$' -s 0 -c 1 -o k COMMAND", ""},
+    {"Kineto begins when it is told", ROWS(first_calls), RIDGE_TRACE_KINETO, false,
+     "ncu --set full --profile-from-start off -k 'regex:^gemm$' -s 1 -c 1 -o gemm COMMAND",
+     "call torch.cuda.profiler.start() there"},
+    {"begun in the middle", ROWS(begun_late), RIDGE_TRACE_NSYS, false,
+     "ncu --set full --profile-from-start off -k 'regex:^k$' -s 0 -c 1 -o k COMMAND",
+     "call cudaProfilerStart() there"},
+    {"switched on by the program", ROWS(switched_on), RIDGE_TRACE_NSYS, false,
+     "ncu --set full --profile-from-start off -k 'regex:^k$' -s 0 -c 1 -o k COMMAND",
+     "-s counts from where the trace begins"},
+    {"a range holds it; numbers of one run do not count", ROWS(in_a_range), RIDGE_TRACE_NSYS, false,
+     "ncu --set full --nvtx --nvtx-include 'train step/' -k 'regex:^k$' -c 1 -o k COMMAND",
+     "no -s"},
+    {"a range of a domain, escaped", ROWS(in_a_domain), RIDGE_TRACE_NSYS, false,
+     "ncu --set full --nvtx --nvtx-include 'lib@fwd\\/bwd/' -k 'regex:^k$' -c 1 -o k COMMAND",
+     "no -s"},
+    {"several processes", ROWS(two_processes), RIDGE_TRACE_NSYS, false,
+     "ncu --set full --target-processes all -k 'regex:^k$' -s 0 -c 1 -o k COMMAND",
+     "several processes"},
+    {"several devices: counted on one", ROWS(two_devices), RIDGE_TRACE_NSYS, false, NULL, ""},
+    {"what a shell and an expression would eat", ROWS(odd_name), RIDGE_TRACE_NSYS, false,
+     "ncu --set full -k 'regex:^-k\\.1'\\''\\$x\\+$' -s 0 -c 1 -o _k.1__x_ COMMAND", ""},
+    {"another maker's GPU", ROWS(of_amd), RIDGE_TRACE_KINETO, false, "",
+     "no line for ncu: this is no GPU of NVIDIA"},
+    {"graphs as rows", ROWS(no_kernels), RIDGE_TRACE_NSYS, false, "", "--cuda-graph-trace=node"},
+};
+
+static void writes_a_line(void **state)
+{
+    static const char *const command[] = {"python3", "my train.py", "--name=it's", ""};
+    const struct line_case *const row = *state;
+    ridge_trace *const trace = trace_support_make(row->rows, row->count);
+    ridge_timeline_next next;
+
+    trace->info.format = row->format;
+    trace->info.command = command;
+    trace->info.command_count = 4;
+    plan(trace, NULL, row->with_command, &next);
+    if (row->line != NULL)
+        assert_string_equal(next.ncu, row->line);
+    else
+        assert_non_null(strstr(next.ncu, " --devices "));
+    if (row->note[0] == '\0')
+        assert_string_equal(next.note, "");
+    else if (strstr(next.note, row->note) == NULL)
+        fail_msg("%s", next.note);
+    ridge_timeline_next_free(&next);
+    ridge_trace_free(trace);
+}
+
+/* -- the advice -------------------------------------------------------------------------------- */
+
+static struct advice_case {
+    const char *name;
+    ridge_timeline_verdict verdict;
+    bool is_torch;
+    const char *part; /* "" none */
+    bool is_inside;
+} advice_cases[] = {
+    {"GPU-bound: inside", RIDGE_TIMELINE_GPU_BOUND, true, "", true},
+    {"graph replay: inside", RIDGE_TIMELINE_GRAPH_REPLAY, true, "", true},
+    {"launches, PyTorch", RIDGE_TIMELINE_LAUNCH_BOUND, true,
+     "torch.compile(mode=\"reduce-overhead\")", false},
+    {"launches", RIDGE_TIMELINE_LAUNCH_BOUND, false, "CUDA graph", false},
+    {"waiting, PyTorch", RIDGE_TIMELINE_SYNC_BOUND, true, ".item()", false},
+    {"waiting", RIDGE_TIMELINE_SYNC_BOUND, false, "cudaMemcpyAsync on pinned memory", false},
+    {"allocation, PyTorch", RIDGE_TIMELINE_ALLOC_BOUND, true, "expandable_segments:True", false},
+    {"allocation", RIDGE_TIMELINE_ALLOC_BOUND, false, "cudaMallocAsync", false},
+    {"loading", RIDGE_TIMELINE_MODULE_BOUND, false, "CUDA_MODULE_LOADING=EAGER", false},
+    {"copies, PyTorch", RIDGE_TIMELINE_COPY_BOUND, true, "non_blocking=True", false},
+    {"no work", RIDGE_TIMELINE_NO_WORK, true, "num_workers", false},
+    {"mixed", RIDGE_TIMELINE_MIXED, false, "begin with the largest", false},
+    {"incomplete", RIDGE_TIMELINE_INCOMPLETE, false, "record again", false},
+};
+
+static void advises(void **state)
+{
+    const struct advice_case *const row = *state;
+    ridge_trace *const trace = TRACE_OF(first_calls);
+    const ridge_roofs roofs = slow_roofs();
+    ridge_timeline *timeline;
+    ridge_device_account account;
+    ridge_timeline_next next;
+
+    trace->info.format = row->is_torch ? RIDGE_TRACE_KINETO : RIDGE_TRACE_NSYS;
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    account = *ridge_timeline_main_device(timeline);
+    account.verdict = row->verdict;
+    assert_int_equal(ridge_timeline_plan(timeline, &account, &roofs, NULL, false, &next, NULL),
+                     RIDGE_OK);
+    assert_int_equal(next.is_inside, row->is_inside);
+    if (row->part[0] == '\0')
+        assert_string_equal(next.fix, "");
+    else if (strstr(next.fix, row->part) == NULL)
+        fail_msg("%s", next.fix);
+    assert_true(strlen(next.fix) < sizeof(next.fix) - 1); /* not cut */
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
+/* Most of the idle time lies in front of what an operation launches. */
+static void names_the_place(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_NVTX, ":step", 0, 900000},
+        {ROW_CALL, "cudaLaunchKernel_v7000", 0, 5000, .key = 1},
+        {ROW_KERNEL, "k", 6000, 7000, .key = 1},
+        {ROW_CALL, "cudaDeviceSynchronize_v3020", 5000, 500000},
+        {ROW_CALL, "cudaLaunchKernel_v7000", 500100, 505000, .key = 2},
+        {ROW_KERNEL, "k", 506000, 507000, .key = 2},
+    };
+    ridge_trace *const trace = TRACE_OF(rows);
+    ridge_timeline_next next;
+
+    (void)state;
+    plan(trace, NULL, false, &next);
+    if (strstr(next.fix, "Most: cudaDeviceSynchronize in :step") == NULL)
+        fail_msg("%s", next.fix);
+    ridge_timeline_next_free(&next);
+    ridge_trace_free(trace);
+}
+
+/* -- roofs ------------------------------------------------------------------------------------- */
+
+static void takes_roofs_from_the_device(void **state)
+{
+    ridge_trace *const trace = TRACE_OF(ranked);
+    ridge_timeline *timeline;
+    ridge_timeline_next next;
+
+    (void)state;
+    trace_device_at(trace, 0)->name = "A chip that nobody knows";
+    trace_device_at(trace, 0)->dram_bytes_per_s = 2e9;
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_main_device(timeline), NULL, NULL,
+                                         false, &next, NULL),
+                     RIDGE_OK);
+    assert_true(is_equal(next.ranks[0].bound_ns, ADD_BYTES));
+    ridge_timeline_next_free(&next);
+
+    trace_device_at(trace, 0)->dram_bytes_per_s = NAN; /* nothing is known: nothing is invented */
+    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_main_device(timeline), NULL, NULL,
+                                         false, &next, NULL),
+                     RIDGE_OK);
+    for (size_t i = 0; i < next.rank_count; i++)
+        assert_true(isnan(next.ranks[i].ratio));
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
+static void survives_without_memory(void **state)
+{
+    ridge_trace *const trace = TRACE_OF(ranked);
+    ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
+    ridge_timeline *timeline;
+
+    (void)state;
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    for (size_t nth = 1; status != RIDGE_OK || nth < 60; nth++) {
+        ridge_timeline_next next;
+
+        ridge_memory_fail_at(nth);
+        status = ridge_timeline_plan(timeline, ridge_timeline_main_device(timeline), NULL, NULL,
+                                     false, &next, NULL);
+        ridge_memory_fail_at(0);
+        assert_true(status == RIDGE_OK || status == RIDGE_ERR_OUT_OF_MEMORY);
+        assert_true((status == RIDGE_OK) == (next.ranks != NULL));
+        ridge_timeline_next_free(&next);
+    }
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
+int main(void)
+{
+    static cases list;
+
+    CASES_ADD_ROWS(&list, ranks, rank_cases);
+    cases_add(&list, "lines of the user come first", lines_of_the_user_come_first, NULL);
+    cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
+    CASES_ADD_ROWS(&list, writes_a_line, line_cases);
+    CASES_ADD_ROWS(&list, advises, advice_cases);
+    cases_add(&list, "the place of most of the time", names_the_place, NULL);
+    cases_add(&list, "roofs of the device", takes_roofs_from_the_device, NULL);
+    cases_add(&list, "without memory", survives_without_memory, NULL);
+    return cases_run(&list, "next");
+}
