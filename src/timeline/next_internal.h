@@ -21,7 +21,7 @@ bool kernel_is_product(const char *operation);
 const ridge_work *given_bounds_find(const ridge_given_bounds *given, const char *demangled,
                                     const char *base);
 
-enum { BOUND_GIVEN = UINT32_MAX }; /* a source, beside rows of ranges */
+#define BOUND_GIVEN UINT32_MAX /* a source, beside rows of ranges */
 
 /* The least time of each piece of work in nanoseconds, NAN where it is not known, and where it comes
  * from: the row of its operation in ridge_trace_ranges(), BOUND_GIVEN. */

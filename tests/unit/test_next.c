@@ -90,7 +90,7 @@ static struct rank_case {
     {"below 2 %: by time alone", "half", 3, NAN, NAN, 0, ""},
     {"product in pieces: the result is the helper's", "gemm_splitK", 4, MM_READ, 2, 1,
      "shapes of aten::mm"},
-    {"small, though far from its bound", "fill", 5, 1000, 5, 1, "shapes of aten::fill_"},
+    {"small, though far from its bound", "fill", 5, 800, 6.25, 1, "shapes of aten::fill_"},
     {"helper", "splitKreduce_kernel", 6, NAN, NAN, 0, ""},
 };
 
