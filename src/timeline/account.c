@@ -63,8 +63,7 @@ static bool order_gaps(ridge_device_account *account)
     }
     for (size_t i = 0; i < account->gap_count; i++)
         sized[i] = (sized_gap){account->gaps[i].end_ns - account->gaps[i].start_ns, (uint32_t)i};
-    if (account->gap_count > 1)
-        qsort(sized, account->gap_count, sizeof(*sized), order_size);
+    account_sort(sized, account->gap_count, sizeof(*sized), order_size);
     for (size_t i = 0; i < account->gap_count; i++)
         rows[i] = sized[i].row;
     ridge_free(sized);
