@@ -207,8 +207,11 @@ const ridge_device_account *ridge_timeline_main_device(const ridge_timeline *tim
 /* A kernel and what it could take at least: the bytes and operations of the PyTorch operation that
  * launched it (where this kernel alone does them), or of a line of the user's, under the chip's
  * roofs; no less than what an empty kernel takes, 0.8 us or the shortest kernel of the trace where
- * roofs do not tell. A ratio below 1: data came from the L2 cache. Ranked by measured over bound among those with 2 % of
- * the kernels' time or more, ties by what can be gained; without bounds by time. */
+ * roofs do not tell. A ratio below 1: data came from the L2 cache.
+ *
+ * Ranked by measured over bound among those with 2 % of the kernels' time or more, ties by what can
+ * be gained; without bounds by time. Tiny ones come with those: there is little to gain inside a
+ * kernel that has next to nothing to do. */
 typedef struct ridge_kernel_rank {
     ridge_trace_sum sum; /* by demangled name */
     double share_frac;   /* of the device's kernel time */
@@ -216,6 +219,7 @@ typedef struct ridge_kernel_rank {
     double ratio;        /* total / bound; NAN */
     char source[64];     /* of the bound: "shapes of aten::mm", "given", "bytes"; "" */
     size_t bound_count;  /* calls that have one: the others are left out of bound and ratio */
+    bool is_tiny;        /* the bound is what an empty kernel takes */
 } ridge_kernel_rank;
 
 /* Bounds by hand, a line a kernel; '#' begins a comment:

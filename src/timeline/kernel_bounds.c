@@ -181,7 +181,7 @@ ridge_status kernel_bounds_init(kernel_bounds *bounds, const ridge_trace *trace,
         kernel_bounds_release(bounds);
         goto out;
     }
-    work.floor_ns = find_floor(&work);
+    work.floor_ns = bounds->floor_ns = find_floor(&work);
     count_kernels(&work);
     for (size_t i = 0; i < work.op_count; i++) {
         const uint32_t range = range_of(&work, &work.ops[i]);

@@ -28,6 +28,7 @@ const ridge_work *given_bounds_find(const ridge_given_bounds *given, const char 
 typedef struct kernel_bounds {
     double *least_ns;
     uint32_t *sources;
+    double floor_ns; /* what an empty kernel takes: no least time is below */
 } kernel_bounds;
 
 ridge_status kernel_bounds_init(kernel_bounds *bounds, const ridge_trace *trace, uint32_t device,
