@@ -9,7 +9,7 @@
  * Copies only: a copy or memset ran and no kernel. Every nanosecond of idle time gets one cause, so
  * the causes sum to the idle time. Where a trace cannot tell a cause, it is RIDGE_IDLE_UNKNOWN.
  *
- * The rules are those of docs/manual/timeline.md; the numbers they use stand in the account. */
+ * The rules are those of docs/timeline.md; the numbers they use stand in the account. */
 #ifndef RIDGE_TIMELINE_H
 #define RIDGE_TIMELINE_H
 
@@ -85,7 +85,7 @@ const char *ridge_pace_name(ridge_pace pace); /* "prefill-like", "decode-like", 
 typedef struct ridge_idle_piece {
     int64_t start_ns, end_ns;
     uint32_t gap; /* row of the account's gaps */
-    uint32_t api; /* the call in it, or RIDGE_TRACE_NONE */
+    uint32_t api; /* the call in it; of SYNC_REFILL the wait before it; or RIDGE_TRACE_NONE */
     uint8_t cause;
 } ridge_idle_piece;
 
@@ -131,17 +131,17 @@ typedef struct ridge_device_account {
     size_t graph_kernel_count;      /* kernels (and graph rows) that graphs launched */
     int64_t kernel_sum_ns;          /* with overlaps */
     double median_kernel_ns;        /* NAN without kernels */
-    double median_launch_period_ns; /* between launches of this device's work; NAN */
+    double median_launch_period_ns; /* between launches of this device's kernels; NAN */
     double median_graph_gap_ns;     /* inside graphs; NAN */
     double median_hardware_gap_ns;  /* of gaps in front of work that was queued; NAN */
     int64_t hardware_gap_ns;        /* limit: shorter gaps are back to back */
-    int64_t launch_latency_ns;      /* from a launch to its start where the device was idle */
+    int64_t launch_latency_ns;      /* limit: later work had to queue. From the median latency */
 
     /* Launched and not started, counted when a launch call returns; a graph counts once. */
     double queue_depth_median; /* NAN: no launches recorded */
     size_t queue_depth_most;
     double queue_empty_frac; /* launches that found nothing queued or running; NAN */
-    int64_t queue_full_ns;   /* the host waited for room */
+    int64_t queue_full_ns;   /* threads that launch this device's work waited for room; summed */
 
     int64_t concurrent_ns;        /* two pieces of work or more */
     int64_t copy_ns;              /* union of copies and memsets */
