@@ -156,7 +156,7 @@ void ridge_mismatch_write_json(ridge_json *json, const char *key, const ridge_mi
     X(GUARDS, "guards")         /* bands around buffers, aligned left, then right */               \
     X(BANDS_READ, "bands")      /* NaN or zeros in the bands: same bits */                         \
     X(INPUTS, "inputs")         /* inputs unchanged */                                             \
-    X(REPEAT, "repeat")         /* 20 launches: same bits */                                       \
+    X(REPEAT, "repeat")         /* 20 launches, shared memory scrubbed: same bits */                                     \
     X(DIFFERENT, "different")   /* another seed: another output */                                 \
     X(STREAM, "stream")         /* on a non-default stream with the default one busy */            \
     X(CAPTURE, "capture")       /* into a graph, strictly */                                       \

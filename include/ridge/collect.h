@@ -30,7 +30,8 @@ typedef struct ridge_collect_options {
 
 typedef struct ridge_collect_totals {
     size_t process_count; /* that used CUDA or NVTX */
-    size_t unended_count; /* of them: killed, or crashed: what they had not written is lost */
+    size_t silent_count;  /* of them: left no record of work, call or range */
+    size_t unended_count; /* of the others: killed, or crashed: what was not written is lost */
     size_t damaged_count; /* of them: a spool file that is cut or damaged */
     uint64_t kernel_count;
     uint64_t copy_count; /* and sets of memory */

@@ -310,8 +310,8 @@ static bool is_the_same(ridge_test test)
            test == RIDGE_TEST_BANDS_READ || test == RIDGE_TEST_INPUTS || test == RIDGE_TEST_REPEAT;
 }
 
-/* What differs from launch to launch is a race wherever it is; the place stays in the text. A race
- * that twenty launches do not show is no likely one. */
+/* What differs from launch to launch is a race wherever it is; the place stays in the text. One that
+ * no repeated launch shows is not the first guess. */
 static void weigh_race(ridge_check_result *out)
 {
     ridge_mismatch *const wrong = &out->mismatch;
@@ -324,8 +324,8 @@ static void weigh_race(ridge_check_result *out)
         return;
     if (out->tests[i].outcome == RIDGE_OUTCOME_PASS && strcmp(wrong->cause_id, "scattered") == 0)
         snprintf(wrong->cause, sizeof(wrong->cause),
-                 "few, scattered, the same at every launch: no race; a rare value (overflow, "
-                 "a tie, a branch)");
+                 "few, scattered, the same at every launch: a rare value (overflow, a tie, a "
+                 "branch), hardly a race");
     if (out->tests[i].outcome != RIDGE_OUTCOME_FAIL ||
         strcmp(wrong->cause_id, "pipeline_stage") == 0)
         return;

@@ -239,6 +239,8 @@ static int repeats_of(const checker *self)
     return is_gpu(self) || most < INT64_C(1) << 17 ? 20 : 4;
 }
 
+/* Every other launch finds shared memory overwritten: behind a launch of the same inputs a block that
+ * reads too early finds what it would have read in time, and all launches agree on it. */
 static ridge_status check_repeat(checker *self, ridge_test_result *out, ridge_error *err)
 {
     const int repeats = repeats_of(self);
@@ -255,7 +257,10 @@ static ridge_status check_repeat(checker *self, ridge_test_result *out, ridge_er
         bool same;
 
         plan.is_unwatched = i < repeats - 1;
-        status = gives(self, &self->set, &plan, &first, &same, text, sizeof(text), err);
+        if (i % 2 == 1)
+            status = ridge_device_scrub_shared(self->device, self->stream, err);
+        if (status == RIDGE_OK)
+            status = gives(self, &self->set, &plan, &first, &same, text, sizeof(text), err);
         if (status == RIDGE_OK && !same)
             check_outcome(out, RIDGE_OUTCOME_FAIL, "launch %d of the same inputs: %s", i + 1, text);
     }

@@ -213,6 +213,7 @@ static const struct part {
      {{has_gpu, "no GPU"}, {has_ncu, "no ncu"}, {may_try_counters, "counters are refused"}},
      "with ncu",
      NULL},
+    {"record", "record", {{has_gpu, "no GPU"}, {has_cupti, "no CUPTI"}}, "with CUPTI", NULL},
 };
 
 enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
@@ -363,9 +364,15 @@ static void write_machine(ridge_output *output, const struct doctor *seen, bool 
                        has_torch(seen)
                            ? seen->torch
                            : "not in python3: kernels that are Python callables need it");
-    write_labelled(output, "CUPTI", "%s",
-                   seen->has_cupti ? "found"
-                                   : "not found; it comes with the CUDA toolkit and with torch");
+    write_labelled(output, "CUPTI", "%s%s%s%s",
+                   !seen->has_cupti ? "not found; ridge record needs it: it comes with the CUDA "
+                                      "toolkit and with torch, or pip install "
+                                      "nvidia-cuda-cupti-cu12"
+                   : seen->cupti_version[0] != '\0' ? seen->cupti_version
+                                                    : "found",
+                   verbose && seen->cupti_path[0] != '\0' ? " (" : "",
+                   verbose ? seen->cupti_path : "",
+                   verbose && seen->cupti_path[0] != '\0' ? ")" : "");
     if (verbose)
         write_labelled(output, "ridge", "%s, %s, sqlite %s", ridge_version(),
                        ridge_built_with(text, sizeof(text)), sqlite3_libversion());
@@ -495,6 +502,8 @@ static void json_tools(ridge_json *json, const struct doctor *seen)
     ridge_json_end_array(json);
     ridge_json_text(json, "torch", has_torch(seen) ? seen->torch : NULL);
     ridge_json_bool(json, "has_cupti", seen->has_cupti);
+    ridge_json_text(json, "cupti_version",
+                    seen->cupti_version[0] != '\0' ? seen->cupti_version : NULL);
 }
 
 static void write_json(ridge_output *output, const struct doctor *seen, bool verbose,

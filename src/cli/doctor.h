@@ -51,6 +51,8 @@ struct doctor {
     struct doctor_tool tools[DOCTOR_TOOL_COUNT];
     char torch[DOCTOR_TEXT]; /* version; "" none */
     bool has_cupti;
+    char cupti_version[DOCTOR_TEXT]; /* "13"; "" not known */
+    char cupti_path[1024];           /* of the first; "" in python3's packages */
     enum doctor_counters counters;
 };
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "find_cupti.h"
 #include "find_program.h"
 
 enum { OUTPUT_BYTES = 4096 };
@@ -300,18 +301,13 @@ static enum doctor_counters look_at_counters(void)
                                                                     : DOCTOR_COUNTERS_REFUSED;
 }
 
-static bool look_for_cupti(void)
+static void look_for_cupti(struct doctor *out)
 {
-    static const char *const places[] = {
-        "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so*", "/usr/local/cuda/lib64/libcupti.so*",
-        "/usr/local/cuda-*/extras/CUPTI/lib64/libcupti.so*", "/usr/lib/*-linux-gnu/libcupti.so*"};
-    char path[CLI_PATH_BYTES];
-    size_t i;
+    static char paths[1 << 14];
 
-    for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (cli_find_file(root(), places[i], path))
-            return true;
-    return false;
+    out->has_cupti = cli_find_cupti(root(), NULL, paths, sizeof(paths));
+    snprintf(out->cupti_path, sizeof(out->cupti_path), "%.*s", (int)strcspn(paths, "\n"), paths);
+    cli_cupti_version(paths, out->cupti_version, sizeof(out->cupti_version));
 }
 
 /* -- all --------------------------------------------------------------------------------------- */
@@ -333,7 +329,7 @@ void doctor_look(struct doctor *out, double wait_s)
             child_start(&children[i], run_tool, &command, texts[i], OUTPUT_BYTES);
     }
     out->counters = look_at_counters();
-    out->has_cupti = look_for_cupti();
+    look_for_cupti(out);
     wait_for_all(children, DOCTOR_TOOL_COUNT + 1, wait_s);
 
     if (!child_end(&children[DOCTOR_TOOL_COUNT]))

@@ -259,7 +259,7 @@ static int say_nothing(const struct request *request, const ridge_collect_totals
     else
         cli_message(NULL,
                     "nothing was recorded: '%s' started CUDA but ran nothing in the time that was "
-                    "recorded, or uses CUPTI itself (torch.profiler does)",
+                    "recorded, uses CUPTI itself (torch.profiler does), or ended by _exit()",
                     request->command[0]);
     return ridge_status_exit(RIDGE_ERR_CUDA);
 }

@@ -75,11 +75,17 @@ static bool read_header(ridge_slice bytes, spool_header *out)
     return true;
 }
 
+static uint64_t record_count(const ridge_collect_totals *totals)
+{
+    return totals->kernel_count + totals->copy_count + totals->call_count + totals->range_count;
+}
+
 static void read_process(spool_reader *reader, ridge_slice bytes)
 {
     ridge_collect_totals *const totals = reader->totals;
     export_file *const file = reader->file;
     spool_header header;
+    uint64_t before;
 
     totals->process_count++;
     if (!read_header(bytes, &header)) {
@@ -94,11 +100,15 @@ static void read_process(spool_reader *reader, ridge_slice bytes)
     export_int(file, header.pid);
     export_null(file);
     export_end(file);
+    before = record_count(totals);
     if (!spool_read(reader, bytes))
         totals->damaged_count++;
-    else if (!reader->has_ended && totals->fault[0] == '\0')
-        totals->unended_count++;
     spool_write_markers(reader);
+    /* Helpers that only look for a GPU are often killed; nothing of them is missed. */
+    if (record_count(totals) == before)
+        totals->silent_count++;
+    else if (!reader->has_ended)
+        totals->unended_count++;
 }
 
 static void release(spool_reader *reader)
@@ -170,10 +180,12 @@ static void write_about(export_file *file, const ridge_collect_options *options,
         diagnostic(file, "CUPTI dropped %" PRIu64 " records for want of memory",
                    totals->dropped_count);
     if (totals->unended_count > 0)
-        diagnostic(file, "%zu processes did not end in order: what they had not written is lost",
-                   totals->unended_count);
+        diagnostic(file,
+                   "did not end in order: %zu of %zu processes; what they had not written is lost",
+                   totals->unended_count, totals->process_count);
     if (totals->damaged_count > 0)
-        diagnostic(file, "the records of %zu processes are cut or damaged", totals->damaged_count);
+        diagnostic(file, "cut or damaged: the records of %zu of %zu processes",
+                   totals->damaged_count, totals->process_count);
 }
 
 /* When the first process began, on CUPTI's clock, and since 1970. */

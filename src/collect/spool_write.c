@@ -157,15 +157,17 @@ bool spool_open(const char *folder, const spool_header *header)
         if (spool.descriptor < 0 && errno != EEXIST)
             return false;
     }
+    if (spool.descriptor < 0)
+        return false;
     spool.owner = getpid();
     put(header, sizeof(*header));
     flush();
-    return spool.descriptor >= 0;
+    return true;
 }
 
 bool spool_is_mine(void)
 {
-    return spool.descriptor >= 0 && spool.owner == getpid();
+    return spool.owner == getpid();
 }
 
 void spool_lock(void)

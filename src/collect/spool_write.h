@@ -13,7 +13,7 @@
 
 /* Makes a new file in a folder, named by the process; false: it cannot be. */
 bool spool_open(const char *folder, const spool_header *header);
-bool spool_is_mine(void); /* open, and in the process that opened it */
+bool spool_is_mine(void); /* opened, and by this process */
 
 /* Between these two the others may be called; unlock writes what was added. */
 void spool_lock(void);

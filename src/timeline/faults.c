@@ -27,6 +27,14 @@ static ridge_trace_fault *add(trace_array *faults, ridge_trace_fault_kind kind, 
     return fault;
 }
 
+/* Text of a file becomes a part of one line. */
+static void make_line(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = ' ';
+}
+
 /* Adds a fault and its text, or leaves the function: out of memory. */
 #define ADD(faults, kind, device, is_unreliable, ...)                                              \
     do {                                                                                           \
@@ -35,6 +43,7 @@ static ridge_trace_fault *add(trace_array *faults, ridge_trace_fault_kind kind, 
         if (fault_ == NULL)                                                                        \
             return false;                                                                          \
         snprintf(fault_->text, sizeof(fault_->text), __VA_ARGS__);                                 \
+        make_line(fault_->text);                                                                   \
     } while (0)
 
 static account_text percent(double part, double whole)
@@ -238,6 +247,12 @@ static bool says_missing(const account_view *view, const ridge_trace_diagnostic 
     return row->severity >= 3 || view->op_count == 0;
 }
 
+/* The complaint to show: of missing work, else about CUDA, else the first. */
+static int rank_of(const account_view *view, const ridge_trace_diagnostic *row)
+{
+    return 2 * says_missing(view, row) + (strstr(row->text, "CUDA") != NULL);
+}
+
 static bool add_diagnostics(const account_view *view, trace_array *faults)
 {
     const ridge_trace_diagnostic *rows, *worst = NULL;
@@ -248,7 +263,7 @@ static bool add_diagnostics(const account_view *view, trace_array *faults)
         if (rows[i].severity < 2)
             continue;
         complaints++;
-        if (worst == NULL || says_missing(view, &rows[i]) > says_missing(view, worst))
+        if (worst == NULL || rank_of(view, &rows[i]) > rank_of(view, worst))
             worst = &rows[i];
     }
     if (worst != NULL)
@@ -293,6 +308,5 @@ static int order(const void *left, const void *right)
 
 void account_sort_faults(trace_array *faults)
 {
-    if (faults->count > 1)
-        qsort(faults->rows, faults->count, sizeof(ridge_trace_fault), order);
+    account_sort(faults->rows, faults->count, sizeof(ridge_trace_fault), order);
 }

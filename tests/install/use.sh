@@ -29,6 +29,14 @@ if command -v man >/dev/null && man -M "$root/share/man" -w ridge-kernels >"$wor
     grep -q 'ridge-kernels' "$work/log" || fail 'man finds another page'
 fi
 
+# It finds the library that it puts into programs; true uses no CUDA.
+if [ -n "$(find "$root" -name libridge_collect.so)" ]; then
+    : >"$work/libcupti.so.13"
+    "$root/bin/ridge" record --cupti "$work/libcupti.so.13" -o "$work/true.sqlite" -- true \
+        2>"$work/log" || true
+    grep -q 'did not use CUDA' "$work/log" || { cat "$work/log" >&2 && fail 'ridge record'; }
+fi
+
 if ! "$cmake" -S "$here/program" -B "$work/program" -DCMAKE_C_COMPILER="$compiler" \
     -DCMAKE_PREFIX_PATH="$root" >"$work/log" 2>&1 ||
     ! "$cmake" --build "$work/program" >>"$work/log" 2>&1; then

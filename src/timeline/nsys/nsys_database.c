@@ -306,14 +306,16 @@ static bool fill(nsys_row *row, const nsys_table *table)
     for (unsigned i = 0; i < NSYS_COLUMNS && table->columns[i] != NULL; i++) {
         const int index = row->result_index[i];
         const bool is_text = (table->text >> i & 1) != 0;
-        const int type = index >= 0 ? sqlite3_column_type(row->statement, index) : SQLITE_NULL;
+        sqlite3_value *const value =
+            index >= 0 ? sqlite3_column_value(row->statement, index) : NULL;
+        const int type = value != NULL ? sqlite3_value_type(value) : SQLITE_NULL;
 
         if (type == SQLITE_NULL)
             continue;
         if (type != (is_text ? SQLITE_TEXT : SQLITE_INTEGER))
             return false;
         if (!is_text)
-            row->values[i] = sqlite3_column_int64(row->statement, index);
+            row->values[i] = sqlite3_value_int64(value);
         row->has |= 1u << i;
     }
     return (row->has & table->required) == table->required;

@@ -35,6 +35,8 @@ ridge_status nsys_open_bytes(nsys_database *database, const void *data, size_t s
                              ridge_error *err);
 void nsys_close(nsys_database *database);
 
+/* Any table that only an export has; else *err says what the database is not. */
+ridge_status nsys_check_export(nsys_database *database, ridge_error *err);
 bool nsys_has_table(nsys_database *database, const char *name);
 /* The column as the table spells it, in its own buffer; false: there is none. */
 bool nsys_has_column(nsys_database *database, const char *table, const char *column);
@@ -120,10 +122,18 @@ bool nsys_map_add(nsys_map *map, nsys_key key, uint32_t value);
 void nsys_map_release(nsys_map *map);
 
 typedef struct nsys_string {
-    int64_t rowid;
+    int64_t id, rowid;
     uint32_t name; /* of the trace */
     bool is_read;
 } nsys_string;
+
+typedef struct nsys_recent {
+    int64_t id;
+    uint32_t name;
+    bool is_used;
+} nsys_recent;
+
+enum { NSYS_RECENT = 1024 };
 
 struct nsys_reader {
     ridge_trace *trace;
@@ -132,6 +142,7 @@ struct nsys_reader {
     nsys_string *string_rows;
     size_t string_count, string_capacity;
     sqlite3_stmt *string_text;
+    nsys_recent recent[NSYS_RECENT]; /* strings, by their last bits */
     nsys_map processes, threads, streams, domains, gpus, complaints;
     bool devices_differ; /* a device number means different GPUs in different processes */
     bool knows_null_streams;
@@ -160,6 +171,9 @@ static inline int64_t nsys_tid_of(int64_t global_tid)
 {
     return global_tid & 0xffffff;
 }
+
+/* Frees everything but the trace. */
+void nsys_release(nsys_reader *reader);
 
 /* -- tables ------------------------------------------------------------------------------------ */
 

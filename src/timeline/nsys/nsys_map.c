@@ -94,7 +94,8 @@ static void add_string(nsys_reader *reader, const nsys_row *row)
         reader->string_rows = rows;
         reader->string_capacity = capacity;
     }
-    reader->string_rows[reader->string_count] = (nsys_string){.rowid = row->rowid};
+    reader->string_rows[reader->string_count] =
+        (nsys_string){.id = row->values[0], .rowid = row->rowid};
     remember(reader, &reader->strings, (nsys_key){{row->values[0]}},
              (uint32_t)reader->string_count);
     reader->string_count++;
@@ -113,7 +114,7 @@ void nsys_read_strings(nsys_reader *reader)
                       sqlite3_errmsg(reader->database.handle));
 }
 
-uint32_t nsys_string_name(nsys_reader *reader, int64_t id)
+static uint32_t look_up_string(nsys_reader *reader, int64_t id)
 {
     const uint32_t *const index = nsys_map_find(&reader->strings, (nsys_key){{id}});
     nsys_string *string;
@@ -128,6 +129,16 @@ uint32_t nsys_string_name(nsys_reader *reader, int64_t id)
         string->name = trace_intern(reader->trace, text, length);
     string->is_read = true;
     return string->name;
+}
+
+uint32_t nsys_string_name(nsys_reader *reader, int64_t id)
+{
+    nsys_recent *const recent = &reader->recent[(uint64_t)id % NSYS_RECENT];
+
+    /* Each row names some, and most rows name the same. */
+    if (!recent->is_used || recent->id != id)
+        *recent = (nsys_recent){id, look_up_string(reader, id), true};
+    return recent->name;
 }
 
 /* -- processes, threads, devices, streams ------------------------------------------------------- */

@@ -20,16 +20,11 @@ static const char *const marks[] = {"StringIds",
                                     "NVTX_EVENTS",
                                     "OSRT_API"};
 
-static bool is_export(nsys_database *database)
+ridge_status nsys_check_export(nsys_database *database, ridge_error *err)
 {
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
         if (nsys_has_table(database, marks[i]))
-            return true;
-    return false;
-}
-
-static ridge_status refuse(const nsys_database *database, ridge_error *err)
-{
+            return RIDGE_OK;
     if (database->is_cut)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
                           "an SQLite database cut before its first table: %" PRIu64 " of %" PRIu64
@@ -42,7 +37,7 @@ static ridge_status refuse(const nsys_database *database, ridge_error *err)
                       "(StringIds, CUPTI_ACTIVITY_KIND_KERNEL, ...)");
 }
 
-static void release(nsys_reader *reader)
+void nsys_release(nsys_reader *reader)
 {
     sqlite3_finalize(reader->string_text);
     nsys_map_release(&reader->strings);
@@ -61,9 +56,10 @@ static void release(nsys_reader *reader)
 static ridge_status read_tables(nsys_reader *reader, ridge_error *err)
 {
     const nsys_database *const database = &reader->database;
+    const ridge_status status = nsys_check_export(&reader->database, err);
 
-    if (!is_export(&reader->database))
-        return refuse(database, err);
+    if (status != RIDGE_OK)
+        return status;
     if (database->is_cut)
         trace_partial(reader->trace, "cut after %" PRIu64 " of %" PRIu64 " pages",
                       database->page_count, database->expected_page_count);
@@ -118,7 +114,7 @@ ridge_status nsys_read_file(ridge_trace *trace, const char *path,
     status = nsys_open_file(&reader.database, path, err);
     if (status == RIDGE_OK)
         status = read_tables(&reader, err);
-    release(&reader);
+    nsys_release(&reader);
     return status;
 }
 
@@ -132,6 +128,6 @@ ridge_status nsys_read_bytes(ridge_trace *trace, const void *data, size_t size_b
     status = nsys_open_bytes(&reader.database, data, size_bytes, err);
     if (status == RIDGE_OK)
         status = read_tables(&reader, err);
-    release(&reader);
+    nsys_release(&reader);
     return status;
 }

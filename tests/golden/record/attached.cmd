@@ -1,0 +1,1 @@
+CUDA_INJECTION64_PATH=/a/tool.so ridge record -- true

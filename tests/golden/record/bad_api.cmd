@@ -1,0 +1,1 @@
+ridge record --api some -- true

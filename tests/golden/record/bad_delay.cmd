@@ -1,0 +1,1 @@
+ridge record --delay -1 -- true

@@ -1,0 +1,1 @@
+RIDGE_COLLECT=/no/such/library.so ridge record -- true

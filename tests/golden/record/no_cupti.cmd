@@ -1,0 +1,1 @@
+ridge record --cupti /no/such/libcupti.so -- true
