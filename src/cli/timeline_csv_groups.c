@@ -110,7 +110,8 @@ static struct group *make_groups(const ridge_trace *trace, struct value *values,
         free(numbers);
         return NULL;
     }
-    qsort(values, count, sizeof(*values), by_name_and_value);
+    if (count > 0)
+        qsort(values, count, sizeof(*values), by_name_and_value);
     for (; i < count; i = end) {
         struct group *const group = &groups[(*group_count)++];
 
