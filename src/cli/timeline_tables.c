@@ -134,13 +134,15 @@ void timeline_table_copies(const struct timeline_view *view, size_t most, ridge_
     table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     for (i = 0; i < count; i++) {
         const ridge_trace_sum *const sum = &view->copies.rows[i];
+        const double bytes =
+            sum->bytes != RIDGE_TRACE_BYTES_UNKNOWN ? (double)sum->bytes : (double)NAN;
 
         timeline_add_percent(table, sum->share_frac, 1);
         timeline_add_time(table, (double)sum->total_ns);
         ridge_table_count(table, sum->count);
         timeline_add_time(table, sum->median_ns);
-        ridge_table_number(table, (double)sum->bytes);
-        ridge_table_number(table, 1e9 * timeline_frac((double)sum->bytes, (double)sum->total_ns));
+        ridge_table_number(table, bytes);
+        ridge_table_number(table, 1e9 * timeline_frac(bytes, (double)sum->total_ns));
         ridge_table_text(table, sum->name);
     }
     timeline_finish_table(table, output);
@@ -211,7 +213,7 @@ static int by_merged_time(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-enum { MOST_MERGED = 50000 };
+enum { MOST_MERGED = 20000 };
 
 /* New, freed with free(); NULL when there is nothing to merge or too much. */
 static struct merged *merge_ranges(const ridge_range_sums *sums, size_t *count)

@@ -539,15 +539,20 @@ ridge_status timeline_print_screen(const struct timeline_file *file,
                             .processes = 4};
     struct timeline_view view;
     const ridge_status status = timeline_view_make(file, file->main, request, &view, err);
+    size_t lines, i;
+    bool more = true;
 
     if (status != RIDGE_OK)
         return status;
     /* Where hardly anything is idle, gaps tell nothing. */
     if (file->main != NULL && file->main->idle_ns < timeline_span(file->main) / 50)
         limits.gaps = 0;
-    while (count_lines(&view, &limits, request, ridge_output_columns(output)) > SCREEN_LINES &&
-           shrink(&limits))
-        ;
+    /* Half of what is too much at once: a part that goes whole takes its heading along. */
+    do {
+        lines = count_lines(&view, &limits, request, ridge_output_columns(output));
+        for (i = 0; lines > SCREEN_LINES && i < (lines - SCREEN_LINES + 1) / 2; i++)
+            more = shrink(&limits);
+    } while (lines > SCREEN_LINES && more);
     print_parts(&view, &limits, request, output);
     timeline_view_release(&view);
     return RIDGE_OK;

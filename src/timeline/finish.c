@@ -4,7 +4,6 @@
  * it, open ranges closed. */
 #include "timeline/trace_build.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -19,10 +18,11 @@ static int order(int64_t a, int64_t b)
 /* By thread, start, the outer first; ties keep the order of names, so that no order of the file
  * shows. */
 #define BY_THREAD(type)                                                                            \
-    static int order_##type(const void *left, const void *right)                                   \
+    static int order_##type(const void *left, const void *right, const void *context)              \
     {                                                                                              \
         const ridge_trace_##type *const a = left, *const b = right;                                \
                                                                                                    \
+        (void)context;                                                                             \
         if (a->thread != b->thread)                                                                \
             return a->thread < b->thread ? -1 : 1;                                                 \
         if (a->start_ns != b->start_ns)                                                            \
@@ -35,45 +35,40 @@ BY_THREAD(api)
 BY_THREAD(range)
 BY_THREAD(wait)
 
-static int order_overhead(const void *left, const void *right)
+static int order_overhead(const void *left, const void *right, const void *context)
 {
     const ridge_trace_overhead *const a = left, *const b = right;
 
+    (void)context;
     return a->start_ns != b->start_ns ? order(a->start_ns, b->start_ns)
                                       : order(a->end_ns, b->end_ns);
 }
 
-/* A row with its key, so that they move together. */
-typedef struct keyed_op {
-    ridge_trace_op op;
-    trace_key key;
-} keyed_op;
-
-typedef struct keyed_sync {
-    ridge_trace_sync sync;
-    trace_key key;
-} keyed_sync;
-
-static int order_op(const void *left, const void *right)
+/* Until they are joined, rows of work and of synchronisation hold the number of their key where
+ * the call will be. */
+static int order_op(const void *left, const void *right, const void *context)
 {
-    const keyed_op *const a = left, *const b = right;
+    const ridge_trace_op *const a = left, *const b = right;
+    const trace_key *const keys = context;
 
-    if (a->op.start_ns != b->op.start_ns)
-        return order(a->op.start_ns, b->op.start_ns);
-    if (a->op.end_ns != b->op.end_ns)
-        return order(a->op.end_ns, b->op.end_ns);
-    if (a->op.stream != b->op.stream)
-        return order(a->op.stream, b->op.stream);
-    return order((int64_t)a->key.correlation, (int64_t)b->key.correlation);
+    if (a->start_ns != b->start_ns)
+        return order(a->start_ns, b->start_ns);
+    if (a->end_ns != b->end_ns)
+        return order(a->end_ns, b->end_ns);
+    if (a->stream != b->stream)
+        return order(a->stream, b->stream);
+    return (keys[a->api].correlation > keys[b->api].correlation) -
+           (keys[a->api].correlation < keys[b->api].correlation);
 }
 
-static int order_sync(const void *left, const void *right)
+static int order_sync(const void *left, const void *right, const void *context)
 {
-    const keyed_sync *const a = left, *const b = right;
+    const ridge_trace_sync *const a = left, *const b = right;
 
-    if (a->sync.start_ns != b->sync.start_ns)
-        return order(a->sync.start_ns, b->sync.start_ns);
-    return order(a->sync.end_ns, b->sync.end_ns);
+    (void)context;
+    if (a->start_ns != b->start_ns)
+        return order(a->start_ns, b->start_ns);
+    return order(a->end_ns, b->end_ns);
 }
 
 /* -- join -------------------------------------------------------------------------------------- */
@@ -90,6 +85,8 @@ static bool is_launch(const ridge_trace *trace, const ridge_trace_api *api)
     return false;
 }
 
+enum { NEIGHBOURS = 16 };
+
 typedef struct join_table {
     uint32_t *slots; /* row of a call + 1 */
     size_t mask;
@@ -102,9 +99,11 @@ static uint32_t process_of(const ridge_trace *trace, const ridge_trace_api *api)
 
 static size_t slot_of(const ridge_trace *trace, const join_table *table, trace_key key)
 {
-    const uint64_t mixed[2] = {key.correlation, key.process};
+    /* Numbers that follow each other lie side by side, as they are asked for. */
+    const uint64_t mixed[2] = {key.correlation / NEIGHBOURS, key.process};
     const ridge_trace_api *const apis = trace->apis.rows;
-    size_t at = ridge_hash64(mixed, sizeof(mixed)) & table->mask;
+    size_t at = (ridge_hash64(mixed, sizeof(mixed)) * NEIGHBOURS + key.correlation % NEIGHBOURS) &
+                table->mask;
 
     while (table->slots[at] != 0) {
         const ridge_trace_api *const api = &apis[table->slots[at] - 1];
@@ -170,26 +169,22 @@ static bool is_graph_launch(const ridge_trace *trace, uint32_t api)
 /* Sorts the work and joins it. The keys go. */
 static bool finish_ops(ridge_trace *trace, const join_table *table)
 {
-    const size_t count = trace->ops.count;
     ridge_trace_op *const ops = trace->ops.rows;
+    ridge_trace_api *const apis = trace->apis.rows;
     const trace_key *const keys = trace->op_keys.rows;
-    keyed_op *const rows = ridge_calloc(count + 1, sizeof(*rows));
 
-    if (rows == NULL)
+    for (size_t i = 0; i < trace->ops.count; i++)
+        ops[i].api = (uint32_t)i;
+    if (!trace_sort(ops, trace->ops.count, sizeof(*ops), order_op, keys))
         return false;
-    for (size_t i = 0; i < count; i++)
-        rows[i] = (keyed_op){ops[i], keys[i]};
-    qsort(rows, count, sizeof(*rows), order_op);
-    for (size_t i = 0; i < count; i++) {
-        ops[i] = rows[i].op;
-        ops[i].api = call_of(trace, table, rows[i].key);
+    for (size_t i = 0; i < trace->ops.count; i++) {
+        ops[i].api = call_of(trace, table, keys[ops[i].api]);
         if (ops[i].api == RIDGE_TRACE_NONE)
             continue;
-        ((ridge_trace_api *)trace->apis.rows)[ops[i].api].op_count++;
+        apis[ops[i].api].op_count++;
         if (is_graph_launch(trace, ops[i].api))
             ops[i].flags |= RIDGE_OP_IN_GRAPH;
     }
-    ridge_free(rows);
     ridge_free(trace->op_keys.rows);
     trace->op_keys = (trace_array){0};
     return true;
@@ -197,21 +192,15 @@ static bool finish_ops(ridge_trace *trace, const join_table *table)
 
 static bool finish_syncs(ridge_trace *trace, const join_table *table)
 {
-    const size_t count = trace->syncs.count;
     ridge_trace_sync *const syncs = trace->syncs.rows;
     const trace_key *const keys = trace->sync_keys.rows;
-    keyed_sync *const rows = ridge_calloc(count + 1, sizeof(*rows));
 
-    if (rows == NULL)
+    for (size_t i = 0; i < trace->syncs.count; i++)
+        syncs[i].api = (uint32_t)i;
+    if (!trace_sort(syncs, trace->syncs.count, sizeof(*syncs), order_sync, NULL))
         return false;
-    for (size_t i = 0; i < count; i++)
-        rows[i] = (keyed_sync){syncs[i], keys[i]};
-    qsort(rows, count, sizeof(*rows), order_sync);
-    for (size_t i = 0; i < count; i++) {
-        syncs[i] = rows[i].sync;
-        syncs[i].api = call_of(trace, table, rows[i].key);
-    }
-    ridge_free(rows);
+    for (size_t i = 0; i < trace->syncs.count; i++)
+        syncs[i].api = call_of(trace, table, keys[syncs[i].api]);
     ridge_free(trace->sync_keys.rows);
     trace->sync_keys = (trace_array){0};
     return true;
@@ -268,10 +257,17 @@ static void find_rows(ridge_trace *trace)
     }
 }
 
-static void sort(trace_array *array, size_t size, int (*compare)(const void *, const void *))
+static bool sort(trace_array *array, size_t size, trace_order *order_of)
 {
-    if (array->count > 1)
-        qsort(array->rows, array->count, size, compare);
+    return trace_sort(array->rows, array->count, size, order_of, NULL);
+}
+
+static bool sort_host(ridge_trace *trace)
+{
+    return sort(&trace->apis, sizeof(ridge_trace_api), order_api) &&
+           sort(&trace->ranges, sizeof(ridge_trace_range), order_range) &&
+           sort(&trace->waits, sizeof(ridge_trace_wait), order_wait) &&
+           sort(&trace->overheads, sizeof(ridge_trace_overhead), order_overhead);
 }
 
 ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
@@ -289,13 +285,12 @@ ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
         trace->info.repeated_count = 0;
     }
     close_ranges(trace);
-    sort(&trace->apis, sizeof(ridge_trace_api), order_api);
-    sort(&trace->ranges, sizeof(ridge_trace_range), order_range);
-    sort(&trace->waits, sizeof(ridge_trace_wait), order_wait);
-    sort(&trace->overheads, sizeof(ridge_trace_overhead), order_overhead);
-    find_rows(trace);
+    done = sort_host(trace);
+    if (done)
+        find_rows(trace);
     trace->info.has_api = trace->apis.count > 0;
-    done = fill_table(trace, &table) && finish_ops(trace, &table) && finish_syncs(trace, &table);
+    done = done && fill_table(trace, &table) && finish_ops(trace, &table) &&
+           finish_syncs(trace, &table);
     ridge_free(table.slots);
     return done ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
 }

@@ -75,6 +75,11 @@ void trace_add_diagnostic(ridge_trace *trace, int severity, const char *text, si
 /* Marks the trace as partial; the first reason stays. */
 void trace_partial(ridge_trace *trace, const char *format, ...) RIDGE_PRINTF(2, 3);
 
+/* Sorts in place, equal rows in the order in which they were; quick where much is in order. False:
+ * out of memory, and nothing is moved. */
+typedef int trace_order(const void *left, const void *right, const void *context);
+bool trace_sort(void *rows, size_t count, size_t size, trace_order *order, const void *context);
+
 /* Sorts, joins work with its call, closes open ranges at the end of the trace, and sets has_api.
  * Of several calls with one key the launch or copy owns the work, else the outermost call. */
 ridge_status trace_finish(ridge_trace *trace, ridge_error *err);

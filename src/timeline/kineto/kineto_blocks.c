@@ -34,6 +34,7 @@ struct kineto_blocks {
     size_t next_taken; /* number of the block that the caller gets next */
     bool has_taken;    /* the block before it is the caller's still */
     bool is_last_taken;
+    size_t block_bytes;
     /* What was read behind the last boundary. */
     char *rest;
     size_t rest_size;
@@ -68,7 +69,7 @@ static size_t last_boundary(const char *bytes, size_t size)
         do
             before--;
         while (before > bytes && kineto_space(before - 1, before) == before);
-        if (before > bytes && before[-1] == '}' && kineto_find_event(found, bytes, end) == found)
+        if (before > bytes && before[-1] == '}' && kineto_is_event(found, bytes, end))
             return at;
     }
     return size;
@@ -80,13 +81,13 @@ static void fill(kineto_blocks *blocks, kineto_block *block)
     size_t wanted, got, boundary;
 
     if (block->bytes == NULL)
-        block->bytes = ridge_calloc(BLOCK_BYTES + KINETO_GUARD_BYTES, 1);
+        block->bytes = ridge_calloc(blocks->block_bytes + KINETO_GUARD_BYTES, 1);
     if (block->bytes == NULL) {
         *block = (kineto_block){.failed = true, .is_last = true};
         return;
     }
     memcpy(block->bytes, blocks->rest, blocks->rest_size);
-    wanted = BLOCK_BYTES - blocks->rest_size;
+    wanted = blocks->block_bytes - blocks->rest_size;
     got = kineto_input_read(blocks->input, block->bytes + blocks->rest_size, wanted);
     block->size = blocks->rest_size + got;
     block->is_last = got < wanted;
@@ -94,7 +95,7 @@ static void fill(kineto_blocks *blocks, kineto_block *block)
     blocks->rest_size = 0;
     boundary = block->is_last ? block->size : last_boundary(block->bytes, block->size);
     /* A rest that leaves no room for new bytes would come again for ever. */
-    if (boundary < block->size && block->size - boundary < BLOCK_BYTES / 2) {
+    if (boundary < block->size && block->size - boundary < blocks->block_bytes / 2) {
         blocks->rest_size = block->size - boundary;
         memcpy(blocks->rest, block->bytes + boundary, blocks->rest_size);
         block->size = boundary;
@@ -219,7 +220,10 @@ ridge_status kineto_blocks_open(kineto_input *input, const ridge_trace_options *
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     blocks->input = input;
     blocks->options = options;
-    blocks->rest = ridge_calloc(BLOCK_BYTES, 1);
+    blocks->block_bytes = BLOCK_BYTES;
+    if (!kineto_input_is_packed(input) && kineto_input_size(input) < BLOCK_BYTES)
+        blocks->block_bytes = (size_t)kineto_input_size(input) + 1; /* one more, to see the end */
+    blocks->rest = ridge_calloc(blocks->block_bytes, 1);
     if (blocks->rest == NULL) {
         kineto_blocks_free(blocks);
         *out = NULL;

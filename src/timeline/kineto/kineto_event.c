@@ -68,11 +68,12 @@ static bool has_arguments(const kineto_event *event, const ridge_trace_options *
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
+/* What is behind the opening bracket, with the closing one. */
 static kineto_slice inside(kineto_slice container)
 {
     if (container.size < 2 || container.data[0] != '[')
         return (kineto_slice){NULL, 0};
-    return (kineto_slice){container.data + 1, container.size - 2};
+    return (kineto_slice){container.data + 1, container.size - 1};
 }
 
 static void read_work_argument(kineto_event *event, kineto_slice key, kineto_slice value)
@@ -144,15 +145,10 @@ static const char *read_arguments(const char *at, const char *end, kineto_event 
             return at + 1;
         if (*at != '"')
             return kineto_bad;
-        at = kineto_text(at + 1, end, &key, &has_escape);
+        at = kineto_key(at + 1, end, &key);
         if (kineto_failed(at))
             return at;
-        at = kineto_space(at, end);
-        if (at == end)
-            return kineto_cut;
-        if (*at != ':')
-            return kineto_bad;
-        at = kineto_value(kineto_space(at + 1, end), end, &value, &is_text, &has_escape);
+        at = kineto_value(at, end, &value, &is_text, &has_escape);
         if (kineto_failed(at))
             return at;
         if (key.size == 0)
@@ -271,7 +267,6 @@ static const char *read_event(const char *at, const char *end, event_text *text,
     at++;
     for (;;) {
         kineto_slice key;
-        bool has_escape;
 
         at = kineto_space(at, end);
         if (at == end)
@@ -284,15 +279,9 @@ static const char *read_event(const char *at, const char *end, event_text *text,
             break;
         if (*at != '"')
             return kineto_bad;
-        at = kineto_text(at + 1, end, &key, &has_escape);
+        at = kineto_key(at + 1, end, &key);
         if (kineto_failed(at))
             return at;
-        at = kineto_space(at, end);
-        if (at == end)
-            return kineto_cut;
-        if (*at != ':')
-            return kineto_bad;
-        at = kineto_space(at + 1, end);
         if (at == end)
             return kineto_cut;
         at = read_value(at, end, key, text, options);
@@ -329,23 +318,24 @@ static bool is_event_key(const char *at, const char *end)
     return false;
 }
 
+bool kineto_is_event(const char *at, const char *begin, const char *end)
+{
+    const char *before = at;
+
+    if (at == end || *at != '{' || !is_event_key(kineto_space(at + 1, end), end))
+        return false;
+    /* Not the value of a member: args of metadata have a name, too. */
+    while (before > begin && kineto_space(before - 1, before) == before)
+        before--;
+    return before == begin || before[-1] != ':';
+}
+
 const char *kineto_find_event(const char *at, const char *begin, const char *end)
 {
-    for (; at < end; at++) {
-        const char *before;
-
-        at = memchr(at, '{', (size_t)(end - at));
-        if (at == NULL)
-            return end;
-        if (!is_event_key(kineto_space(at + 1, end), end))
-            continue;
-        /* Not the value of a member: args of metadata have a name, too. */
-        before = at;
-        while (before > begin && (before[-1] == ' ' || before[-1] == '\n' || before[-1] == '\r' ||
-                                  before[-1] == '\t'))
-            before--;
-        if (before == begin || before[-1] != ':')
+    while (at < end && (at = memchr(at, '{', (size_t)(end - at))) != NULL) {
+        if (kineto_is_event(at, begin, end))
             return at;
+        at++;
     }
     return end;
 }
@@ -371,7 +361,6 @@ static kineto_event *new_row(kineto_events *out)
 /* Keeps the row when it is one. False: the event says nothing of use where it should. */
 static bool keep_row(kineto_events *out, const event_text *text, const ridge_trace_options *options)
 {
-    out->event_count++;
     if (is_useless(text, options))
         return true;
     if (!text->has_phase || (text->is_complete && !text->has_category))
@@ -385,6 +374,7 @@ static bool keep_row(kineto_events *out, const event_text *text, const ridge_tra
 
 static void skip_event(kineto_events *out, const char *bytes, const char *at)
 {
+    out->event_count++;
     if (out->skipped_count++ == 0)
         out->first_skipped = (size_t)(at - bytes);
 }
@@ -421,14 +411,16 @@ void kineto_scan_events(const char *bytes, size_t size, const ridge_trace_option
         if (!kineto_failed(at)) {
             if (!keep_row(out, &text, options))
                 skip_event(out, bytes, begin);
+            else
+                out->event_count++;
             continue;
         }
-        if (at == kineto_cut && !is_last) {
+        if (at == kineto_cut && !is_last && end - begin < KINETO_LARGEST_BYTES) {
             out->stop = KINETO_STOP_CUT;
             at = begin;
             break;
         }
-        if (at == kineto_cut && kineto_find_event(begin + 1, bytes, end) == end) {
+        if (at == kineto_cut && is_last && kineto_find_event(begin + 1, bytes, end) == end) {
             out->stop = KINETO_STOP_CUT;
             at = end;
             break;

@@ -25,6 +25,9 @@ const char *kineto_input_damage(const kineto_input *input);
 bool kineto_input_is_packed(const kineto_input *input);
 uint64_t kineto_input_size(const kineto_input *input); /* as stored */
 
+/* An event or member of the document that is waited for. */
+enum { KINETO_LARGEST_BYTES = 16 << 20 };
+
 /* -- events ------------------------------------------------------------------------------------ */
 
 typedef enum kineto_class {
@@ -46,7 +49,7 @@ typedef struct kineto_event {
     kineto_slice name, tid, pid;
     kineto_slice dims, types; /* of an operation's inputs */
     kineto_slice kind;        /* of a copy or synchronisation */
-    kineto_slice grid, block; /* of a kernel: what is between the brackets */
+    kineto_slice grid, block; /* of a kernel: behind the opening bracket */
     int64_t correlation, device, stream, context, bytes, graph, graph_node;
     int64_t registers, shared_bytes;
     uint8_t class; /* kineto_class */
@@ -64,7 +67,7 @@ typedef enum kineto_stop {
 typedef struct kineto_events {
     kineto_event *rows;
     size_t count, capacity;
-    size_t event_count;   /* of every kind, whole ones */
+    size_t event_count;   /* of every kind, with the malformed */
     size_t skipped_count; /* malformed */
     size_t first_skipped; /* offset; SIZE_MAX */
     size_t stop_at;
@@ -74,10 +77,12 @@ typedef struct kineto_events {
 } kineto_events;
 
 /* Scans from between two events. is_last: nothing comes after these bytes, so that an event which
- * does not end is looked through for whole ones. */
+ * does not end is looked through for whole ones, as is one of more than KINETO_LARGEST_BYTES. */
 void kineto_scan_events(const char *bytes, size_t size, const ridge_trace_options *options,
                         bool is_last, kineto_events *out);
-/* Where an event seems to begin, from here on; end. A guess: the text may be inside another. */
+/* Does an event seem to begin here? Where does one, from here on; end: nowhere. A guess: it may be
+ * inside another. begin bounds the look back. */
+bool kineto_is_event(const char *at, const char *begin, const char *end);
 const char *kineto_find_event(const char *at, const char *begin, const char *end);
 
 /* -- blocks ------------------------------------------------------------------------------------ */

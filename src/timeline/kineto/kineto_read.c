@@ -10,10 +10,6 @@
 
 #include "ridge/table.h"
 
-enum {
-    LARGEST_PIECE_BYTES = 16 << 20 /* an event or a member that is waited for */
-};
-
 typedef enum document_place {
     BEFORE,   /* nothing seen yet */
     MEMBERS,  /* in the outer object */
@@ -94,10 +90,18 @@ static const char *skip_piece(document_reader *reader, const char *at, const cha
             at++;
         } else if (reader->in_text) {
             at = kineto_find_quote(at, end);
-            if (at == end)
-                break;
-            reader->is_escaped = *at == '\\';
-            reader->in_text = *at++ != '"';
+            if (at < end && *at == '"') {
+                /* The closing one is told by what follows, as in kineto_text(). */
+                const char *const next = kineto_space(at + 1, end);
+
+                if (next == end && end - at < KINETO_LARGEST_BYTES)
+                    return at;
+                reader->in_text = next < end && memchr(",:}]", *next, 4) == NULL;
+                at++;
+            } else if (at < end) {
+                reader->is_escaped = true;
+                at++;
+            }
         } else {
             at = kineto_find_bracket(at, end);
             if (at == end)
@@ -133,18 +137,14 @@ static ridge_status read_member(document_reader *reader, const char **at, const 
 {
     kineto_slice key, value;
     bool is_text, has_escape;
-    const char *here = kineto_text(*at + 1, end, &key, &has_escape);
+    const bool is_too_large = end - *at > KINETO_LARGEST_BYTES;
+    const char *here = kineto_key(*at + 1, end, &key);
 
-    if (!kineto_failed(here))
-        here = kineto_space(here, end);
-    if (kineto_failed(here) || here == end)
-        return RIDGE_OK;
-    if (*here != ':') {
+    if (here == kineto_bad || (here == kineto_cut && is_too_large)) {
         *at = kineto_bad;
         return RIDGE_OK;
     }
-    here = kineto_space(here + 1, end);
-    if (here == end)
+    if (here == kineto_cut || here == end)
         return RIDGE_OK;
     if (kineto_is(key, "rocprofiler-sdk-tool"))
         return ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
@@ -156,7 +156,7 @@ static ridge_status read_member(document_reader *reader, const char **at, const 
         return RIDGE_OK;
     }
     if ((*here == '{' || *here == '[' || *here == '"') &&
-        (!kineto_rows_wants(key) || end - *at > LARGEST_PIECE_BYTES)) {
+        (!kineto_rows_wants(key) || is_too_large)) {
         reader->place = SKIPPING;
         reader->depth = 0;
         reader->in_text = false;
@@ -164,8 +164,10 @@ static ridge_status read_member(document_reader *reader, const char **at, const 
         return RIDGE_OK;
     }
     here = kineto_value(here, end, &value, &is_text, &has_escape);
-    if (here == kineto_cut)
+    if (here == kineto_cut && !is_too_large)
         return RIDGE_OK;
+    if (here == kineto_cut)
+        here = kineto_bad;
     if (here != kineto_bad)
         kineto_rows_metadata(reader->rows, key, value);
     *at = here;
@@ -234,8 +236,7 @@ static ridge_status read_bytes(document_reader *reader, const char *bytes, size_
         const document_place place = reader->place;
 
         if (place == EVENTS) {
-            kineto_scan_events(at, (size_t)(end - at), reader->options,
-                               is_last || end - at > LARGEST_PIECE_BYTES, &reader->events);
+            kineto_scan_events(at, (size_t)(end - at), reader->options, is_last, &reader->events);
             status = add_events(reader, &reader->events, err);
             at += reader->events.stop_at;
         } else {
@@ -289,7 +290,8 @@ static void say_what_is_missing(document_reader *reader, const kineto_input *inp
     const uint64_t at = reader->offset + reader->carry_size;
     char events[32], byte[32];
 
-    ridge_number_text((double)reader->event_count, RIDGE_UNIT_COUNT, events, sizeof(events));
+    ridge_number_text((double)(reader->event_count - reader->skipped_count), RIDGE_UNIT_COUNT,
+                      events, sizeof(events));
     ridge_number_text((double)at, RIDGE_UNIT_COUNT, byte, sizeof(byte));
     if (damage != NULL)
         trace_partial(reader->trace, "%s: after %s events, at byte %s of what they unpack to",
@@ -299,6 +301,7 @@ static void say_what_is_missing(document_reader *reader, const kineto_input *inp
     if (reader->skipped_count > 0) {
         char skipped[32];
 
+        ridge_number_text((double)reader->event_count, RIDGE_UNIT_COUNT, events, sizeof(events));
         ridge_number_text((double)reader->skipped_count, RIDGE_UNIT_COUNT, skipped,
                           sizeof(skipped));
         ridge_number_text((double)reader->first_skipped, RIDGE_UNIT_COUNT, byte, sizeof(byte));
@@ -320,7 +323,7 @@ static ridge_status finish(document_reader *reader, const kineto_input *input, r
     say_what_is_missing(reader, input);
     kineto_rows_finish(reader->rows);
     info->format = RIDGE_TRACE_KINETO;
-    info->event_count = reader->event_count;
+    info->event_count = reader->event_count - reader->skipped_count;
     info->skipped_count = reader->skipped_count;
     info->resolution_ns = reader->has_fraction ? 1 : 1000;
     return RIDGE_OK;

@@ -258,7 +258,7 @@ static bool read_three(kineto_slice text, uint32_t out[3])
 
         at = kineto_space(at, end);
         value.data = at;
-        while (at < end && *at != ',' && kineto_space(at, at + 1) == at)
+        while (at < end && *at != ',' && *at != ']' && kineto_space(at, at + 1) == at)
             at++;
         value.size = (size_t)(at - value.data);
         if (!kineto_integer(value, &number))
@@ -479,6 +479,12 @@ static uint32_t shapes_of(kineto_rows *rows, const kineto_event *event)
 
     if (event->dims.data == NULL || rows->options->no_shapes)
         return 0;
+    if (rows->shapes == NULL)
+        rows->shapes = ridge_calloc(SHAPE_SLOTS, sizeof(*rows->shapes));
+    if (rows->shapes == NULL) {
+        rows->trace->failed = true;
+        return 0;
+    }
     wanted.dims = ridge_hash64(event->dims.data, event->dims.size);
     wanted.types =
         event->types.data != NULL ? ridge_hash64(event->types.data, event->types.size) : 0;
@@ -777,11 +783,6 @@ kineto_rows *kineto_rows_create(ridge_trace *trace, const ridge_trace_options *o
     rows->trace = trace;
     rows->options = options;
     ridge_text_init(&rows->text);
-    rows->shapes = ridge_calloc(SHAPE_SLOTS, sizeof(*rows->shapes));
-    if (rows->shapes == NULL) {
-        kineto_rows_free(rows);
-        return NULL;
-    }
     return rows;
 }
 

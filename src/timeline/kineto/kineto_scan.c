@@ -79,13 +79,9 @@ bool kineto_member(const char **at, const char *end, kineto_slice *key, kineto_s
     if (key != NULL) {
         if (*here != '"')
             return false;
-        here = kineto_text(here + 1, end, key, &has_escape);
+        here = kineto_key(here + 1, end, key);
         if (kineto_failed(here))
             return false;
-        here = kineto_space(here, end);
-        if (here == end || *here != ':')
-            return false;
-        here = kineto_space(here + 1, end);
     }
     here = kineto_value(here, end, value, &is_text, &has_escape);
     if (kineto_failed(here))

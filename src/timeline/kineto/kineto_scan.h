@@ -20,7 +20,7 @@
 
 enum {
     KINETO_GUARD_BYTES = 64,
-    KINETO_DEPTH = 64 /* of containers in an event; bounds what a damaged one costs */
+    KINETO_DEPTH = 32 /* of containers in an event; bounds what a damaged one costs */
 };
 
 /* A part of the text; data NULL: absent. */
@@ -133,6 +133,23 @@ static inline const char *kineto_text(const char *at, const char *end, kineto_sl
             return at;
         }
     }
+}
+
+/* The same of a key and its colon: no key has quotes in it, so that the first one closes it and an
+ * event that is broken there does not swallow the next. */
+static inline const char *kineto_key(const char *at, const char *end, kineto_slice *key)
+{
+    const char *const begin = at;
+
+    while ((at = kineto_find_quote(at, end)) < end && *at == '\\')
+        at += end - at < 2 ? 1 : 2;
+    if (at >= end)
+        return kineto_cut;
+    *key = (kineto_slice){begin, (size_t)(at - begin)};
+    at = kineto_space(at + 1, end);
+    if (at == end)
+        return kineto_cut;
+    return *at == ':' ? kineto_space(at + 1, end) : kineto_bad;
 }
 
 /* Past the container that opens here. */
