@@ -3,6 +3,7 @@
  * Expressions for names, from a user or a file. */
 #include "timeline/sums_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +12,15 @@
 enum { MOST_LENGTH = 100000 }; /* of an expression with its repetitions written out */
 
 /* How often the innermost part may be written out: regcomp() copies what "{n,m}" repeats, and what
- * '+' does (a+ is aa*), so that a short expression could take all memory. */
+ * '+' does (a+ is aa*), and takes ever longer for each repetition of a repetition: "g*++++++++" is
+ * not done within a minute. Repetitions on each other are refused, of groups three are taken. */
 static double repetitions(const char *pattern)
 {
     double product = 1;
 
     for (const char *at = pattern; *at != '\0'; at++) {
-        if (*at == '+' && at > pattern && strchr(")}+*?", at[-1]) != NULL) {
-            product *= 2;
+        if (strchr("+*?", *at) != NULL && at > pattern && strchr(")}+*?", at[-1]) != NULL) {
+            product *= at[-1] == ')' ? 8 : INFINITY;
         } else if (*at == '{') {
             const double least = strtod(at + 1, NULL);
             const char *const comma = at + 1 + strspn(at + 1, "0123456789");
