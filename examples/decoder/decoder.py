@@ -103,6 +103,15 @@ def under_a_graph(step):
     return graph.replay
 
 
+@contextlib.contextmanager
+def named(name):
+    """A range for torch.profiler, and for what reads NVTX."""
+    torch.cuda.nvtx.range_push(name)
+    with torch.profiler.record_function(name):
+        yield
+    torch.cuda.nvtx.range_pop()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("mode", choices=("prefill", "decode", "graph"))
@@ -133,10 +142,12 @@ def main():
             profiler = profile(
                 activities=(ProfilerActivity.CPU, ProfilerActivity.CUDA), record_shapes=True
             )
+        else:
+            torch.cuda.profiler.start()  # ncu --profile-from-start off begins here
         with profiler as trace:
             start = time.perf_counter()
             for index in range(args.steps):
-                with torch.profiler.record_function(f"{args.mode} step {index}"):
+                with named(f"{args.mode} step {index}"):
                     step()
             torch.cuda.synchronize()
             seconds = time.perf_counter() - start

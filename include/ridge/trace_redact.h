@@ -45,8 +45,9 @@ typedef struct ridge_trace_redaction {
     char remaining[64];         /* the first of them, perhaps cut; "" when there is none */
 } ridge_trace_redaction;
 
-/* True when the first bytes of a file are those of a trace: SQLite, JSON, or packed JSON. */
-bool ridge_trace_is_trace(const void *data, size_t size_bytes);
+/* True when the file begins as a trace does: SQLite, or JSON that may be packed with gzip or zstd.
+ * False also for what cannot be read. */
+bool ridge_trace_is_trace(const char *path);
 
 /* Writes the trace at path to a new file at out_path, which must not exist; on failure it is
  * removed. JSON is written packed with gzip when out_path ends in .gz. summary may be NULL.

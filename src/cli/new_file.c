@@ -122,6 +122,37 @@ int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool 
     return status;
 }
 
+int cli_write_through(const char *path, int (*write)(const char *temporary, void *context),
+                      void *context, bool force)
+{
+    const char *const base = cli_base_name(path);
+    const size_t room = strlen(path) + sizeof(".XXXXXX");
+    const size_t file_room = room + strlen(base) + 1;
+    char *const folder = malloc(room), *const file = malloc(file_room);
+    int status = CLI_DONE;
+
+    if (folder == NULL || file == NULL) {
+        cli_message(path, "out of memory");
+        status = ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+        goto out;
+    }
+    snprintf(folder, room, "%s.XXXXXX", path);
+    if (mkdtemp(folder) == NULL) {
+        status = write_error(path, "cannot be written", errno);
+        goto out;
+    }
+    snprintf(file, file_room, "%s/%s", folder, base);
+    status = write(file, context);
+    if (status == CLI_DONE)
+        status = cli_place_file(file, path, force);
+    unlink(file); /* there only after a failure */
+    rmdir(folder);
+out:
+    free(file);
+    free(folder);
+    return status;
+}
+
 int cli_write_output(const char *path, void (*write)(ridge_output *output, const void *context),
                      const void *context, bool force)
 {

@@ -247,6 +247,10 @@ int cli_check_target(const char *path, const char *input, bool force);
 int cli_place_file(const char *temporary, const char *path, bool force);
 /* Writes a file as a whole or not at all. Returns 0, or an exit status after saying why. */
 int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool force);
+/* The same with a file of this name, its ending included, that write() makes in a folder of its own;
+ * it returns 0 or an exit status. */
+int cli_write_through(const char *path, int (*write)(const char *temporary, void *context),
+                      void *context, bool force);
 /* The same with what write() prints, whole in memory first. */
 int cli_write_output(const char *path, void (*write)(ridge_output *output, const void *context),
                      const void *context, bool force);

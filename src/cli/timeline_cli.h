@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside ridge timeline. timeline.c reads the command line and the traces, timeline_view.c computes
- * the tables that a screen or a document needs, the others print: timeline_text.c the screen,
- * timeline_tables.c the longer tables, timeline_json.c, timeline_csv.c; timeline_ranks.c several
- * ranks, timeline_compare.c two traces. */
+ * the tables that a screen or a document needs, the others print: timeline_answer.c the first lines,
+ * timeline_text.c the screen, timeline_tables.c and timeline_gaps.c its tables, timeline_json.c,
+ * timeline_csv.c; timeline_ranks.c several ranks, timeline_compare.c two traces. */
 #ifndef RIDGE_CLI_TIMELINE_CLI_H
 #define RIDGE_CLI_TIMELINE_CLI_H
 
@@ -104,8 +104,16 @@ void timeline_finish_table(ridge_table *table, ridge_output *output);
 
 /* -- what is printed --------------------------------------------------------------------------- */
 
-/* The three lines that are the answer. */
+enum { TIMELINE_LABEL = 10 }; /* columns of what stands in front of a line */
+
+/* The three lines that are the answer, and the first two of them. */
 void timeline_print_answer(const struct timeline_view *view, ridge_output *output);
+void timeline_print_device(const struct timeline_view *view, ridge_output *output);
+/* The reason of a verdict as far as it fits behind it. */
+void timeline_fit_reason(const ridge_device_account *account, const ridge_output *output,
+                         char *buffer, size_t size);
+/* What to do, in words. */
+void timeline_next_text(const struct timeline_view *view, char *buffer, size_t size);
 /* The screen of a file: at most 60 lines for the main device, three for each other one. */
 ridge_status timeline_print_screen(const struct timeline_file *file,
                                    const struct timeline_request *request, ridge_output *output,

@@ -9,16 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline_cli.h"
+#include "timeline_csv.h"
 
 enum { NUMBER = 48 };
 
-#define COLUMN(title)                                                                              \
-    {                                                                                              \
-        title, title, RIDGE_UNIT_NONE, true, 0, 0                                                  \
-    }
-
-static void add_decimal(ridge_table *table, double value, int decimals)
+void csv_add_decimal(ridge_table *table, double value, int decimals)
 {
     char text[NUMBER];
 
@@ -26,7 +21,7 @@ static void add_decimal(ridge_table *table, double value, int decimals)
     ridge_table_text(table, isnan(value) ? "" : text);
 }
 
-static void add_whole(ridge_table *table, int64_t value)
+void csv_add_whole(ridge_table *table, int64_t value)
 {
     char text[NUMBER];
 
@@ -37,30 +32,17 @@ static void add_whole(ridge_table *table, int64_t value)
 /* Time (%), Total Time (ns), count, Avg, Med, Min, Max, StdDev */
 static void add_statistics(ridge_table *table, const ridge_trace_sum *sum)
 {
-    add_decimal(table, 100 * sum->share_frac, 1);
-    add_whole(table, sum->total_ns);
+    csv_add_decimal(table, 100 * sum->share_frac, 1);
+    csv_add_whole(table, sum->total_ns);
     ridge_table_count(table, sum->count);
-    add_decimal(table, sum->average_ns, 1);
-    add_decimal(table, sum->median_ns, 1);
-    add_whole(table, sum->min_ns);
-    add_whole(table, sum->max_ns);
-    add_decimal(table, sum->deviation_ns, 1);
+    csv_add_decimal(table, sum->average_ns, 1);
+    csv_add_decimal(table, sum->median_ns, 1);
+    csv_add_whole(table, sum->min_ns);
+    csv_add_whole(table, sum->max_ns);
+    csv_add_decimal(table, sum->deviation_ns, 1);
 }
 
-struct csv {
-    const struct timeline_file *file;
-    uint32_t device; /* row; RIDGE_TRACE_NONE: all */
-    ridge_output *output;
-    ridge_error *err;
-};
-
-static ridge_table *create(const ridge_column *columns, size_t count)
-{
-    return ridge_table_create(columns, count);
-}
-#define CREATE(columns) create(columns, sizeof(columns) / sizeof((columns)[0]))
-
-static ridge_status finish(const struct csv *csv, ridge_table *table)
+ridge_status csv_finish(const struct csv *csv, ridge_table *table)
 {
     ridge_table_write(table, RIDGE_FORMAT_CSV, csv->output, NULL, NULL);
     ridge_table_free(table);
@@ -69,13 +51,9 @@ static ridge_status finish(const struct csv *csv, ridge_table *table)
 
 /* -- reports of nsys --------------------------------------------------------------------------- */
 
-#define STATISTICS(count)                                                                          \
-    COLUMN("Time (%)"), COLUMN("Total Time (ns)"), COLUMN(count), COLUMN("Avg (ns)"),              \
-        COLUMN("Med (ns)"), COLUMN("Min (ns)"), COLUMN("Max (ns)"), COLUMN("StdDev (ns)")
-
 static ridge_status kernels_by(const struct csv *csv, ridge_kernel_key key)
 {
-    static const ridge_column columns[] = {STATISTICS("Instances"), COLUMN("Name")};
+    static const ridge_column columns[] = {CSV_STATISTICS("Instances"), CSV_COLUMN("Name")};
     ridge_trace_sums sums;
     const ridge_status status = ridge_trace_sum_kernels(csv->file->trace, key, csv->device,
                                                         &csv->file->window, &sums, csv->err);
@@ -84,13 +62,13 @@ static ridge_status kernels_by(const struct csv *csv, ridge_kernel_key key)
 
     if (status != RIDGE_OK)
         return status;
-    table = CREATE(columns);
+    table = CSV_CREATE(columns);
     for (i = 0; i < sums.count; i++) {
         add_statistics(table, &sums.rows[i]);
         ridge_table_text(table, sums.rows[i].name);
     }
     ridge_trace_sums_free(&sums);
-    return finish(csv, table);
+    return csv_finish(csv, table);
 }
 
 static ridge_status write_kernels(const struct csv *csv)
@@ -114,8 +92,8 @@ static void add_extent(ridge_table *table, const uint32_t extent[3])
 
 static ridge_status write_kernels_by_grid(const struct csv *csv)
 {
-    static const ridge_column columns[] = {STATISTICS("Instances"), COLUMN("GridXYZ"),
-                                           COLUMN("BlockXYZ"), COLUMN("Name")};
+    static const ridge_column columns[] = {CSV_STATISTICS("Instances"), CSV_COLUMN("GridXYZ"),
+                                           CSV_COLUMN("BlockXYZ"), CSV_COLUMN("Name")};
     static const uint32_t none[3];
     size_t config_count, i;
     const ridge_trace_config *const configs = ridge_trace_configs(csv->file->trace, &config_count);
@@ -126,7 +104,7 @@ static ridge_status write_kernels_by_grid(const struct csv *csv)
 
     if (status != RIDGE_OK)
         return status;
-    table = CREATE(columns);
+    table = CSV_CREATE(columns);
     for (i = 0; i < sums.count; i++) {
         const ridge_trace_sum *const sum = &sums.rows[i];
         const bool known = sum->config < config_count;
@@ -137,12 +115,12 @@ static ridge_status write_kernels_by_grid(const struct csv *csv)
         ridge_table_text(table, sum->name);
     }
     ridge_trace_sums_free(&sums);
-    return finish(csv, table);
+    return csv_finish(csv, table);
 }
 
 static ridge_status write_calls(const struct csv *csv)
 {
-    static const ridge_column columns[] = {STATISTICS("Num Calls"), COLUMN("Name")};
+    static const ridge_column columns[] = {CSV_STATISTICS("Num Calls"), CSV_COLUMN("Name")};
     ridge_trace_sums sums;
     const ridge_status status =
         ridge_trace_sum_api(csv->file->trace, &csv->file->window, &sums, csv->err);
@@ -151,18 +129,18 @@ static ridge_status write_calls(const struct csv *csv)
 
     if (status != RIDGE_OK)
         return status;
-    table = CREATE(columns);
+    table = CSV_CREATE(columns);
     for (i = 0; i < sums.count; i++) {
         add_statistics(table, &sums.rows[i]);
         ridge_table_text(table, sums.rows[i].name);
     }
     ridge_trace_sums_free(&sums);
-    return finish(csv, table);
+    return csv_finish(csv, table);
 }
 
 static ridge_status write_copy_times(const struct csv *csv)
 {
-    static const ridge_column columns[] = {STATISTICS("Count"), COLUMN("Operation")};
+    static const ridge_column columns[] = {CSV_STATISTICS("Count"), CSV_COLUMN("Operation")};
     ridge_trace_sums sums;
     const ridge_status status =
         ridge_trace_sum_copies(csv->file->trace, csv->device, &csv->file->window, &sums, csv->err);
@@ -171,234 +149,29 @@ static ridge_status write_copy_times(const struct csv *csv)
 
     if (status != RIDGE_OK)
         return status;
-    table = CREATE(columns);
+    table = CSV_CREATE(columns);
     for (i = 0; i < sums.count; i++) {
         add_statistics(table, &sums.rows[i]);
         ridge_table_text(table, sums.rows[i].name);
     }
     ridge_trace_sums_free(&sums);
-    return finish(csv, table);
+    return csv_finish(csv, table);
 }
 
-/* -- statistics of our own: sizes and ranges ---------------------------------------------------- */
-
-/* A value that belongs to a name. */
-struct value {
-    uint32_t name;
-    uint8_t style;
-    double value;
-};
-
-static int by_name_and_value(const void *left, const void *right)
-{
-    const struct value *const a = left, *const b = right;
-
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    if (a->style != b->style)
-        return a->style < b->style ? -1 : 1;
-    return a->value < b->value ? -1 : a->value > b->value;
-}
-
-struct group {
-    const char *name;
-    uint8_t style;
-    size_t count;
-    double total, average, median, least, most, deviation;
-};
-
-static void group_of(const struct value *values, size_t count, struct group *out)
-{
-    double squares = 0;
-    size_t i;
-
-    out->count = count;
-    out->total = 0;
-    for (i = 0; i < count; i++)
-        out->total += values[i].value;
-    out->average = out->total / (double)count;
-    out->median = (values[(count - 1) / 2].value + values[count / 2].value) / 2;
-    out->least = values[0].value;
-    out->most = values[count - 1].value;
-    for (i = 0; i < count; i++)
-        squares += (values[i].value - out->average) * (values[i].value - out->average);
-    out->deviation = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
-}
-
-/* As nsys orders: the largest total first, then the count, then the name. */
-static int by_total(const void *left, const void *right)
-{
-    const struct group *const a = left, *const b = right;
-
-    if (a->total != b->total)
-        return a->total < b->total ? 1 : -1;
-    if (a->count != b->count)
-        return a->count < b->count ? 1 : -1;
-    return strcmp(a->name, b->name);
-}
-
-/* Groups of values, new, freed with free(); NULL: out of memory. */
-static struct group *make_groups(const ridge_trace *trace, struct value *values, size_t count,
-                                 size_t *group_count)
-{
-    struct group *const groups = calloc(count + 1, sizeof(*groups));
-    size_t i = 0, end;
-
-    *group_count = 0;
-    if (groups == NULL)
-        return NULL;
-    qsort(values, count, sizeof(*values), by_name_and_value);
-    for (; i < count; i = end) {
-        struct group *const group = &groups[(*group_count)++];
-
-        for (end = i + 1; end < count && values[end].name == values[i].name &&
-                          values[end].style == values[i].style;
-             end++)
-            ;
-        group->name = ridge_trace_name(trace, values[i].name, NULL);
-        group->style = values[i].style;
-        group_of(values + i, end - i, group);
-    }
-    qsort(groups, *group_count, sizeof(*groups), by_total);
-    return groups;
-}
-
-static bool is_in(const ridge_trace_window *window, int64_t start_ns)
-{
-    return !window->is_set || (window->start_ns <= start_ns && start_ns < window->end_ns);
-}
-
-static ridge_status out_of_memory(ridge_error *err)
-{
-    return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
-}
-
-/* The start that decides whether work lies in a window: its launch, else its own. */
-static int64_t launch_ns(const ridge_trace *trace, const ridge_trace_op *op)
-{
-    size_t count;
-    const ridge_trace_api *const calls = ridge_trace_apis(trace, &count);
-
-    return op->api < count ? calls[op->api].start_ns : op->start_ns;
-}
-
-static struct value *copy_sizes(const struct csv *csv, size_t *count)
-{
-    const ridge_trace *const trace = csv->file->trace;
-    size_t op_count, stream_count, i;
-    const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
-    const ridge_trace_stream *const streams = ridge_trace_streams(trace, &stream_count);
-    struct value *const values = calloc(op_count + 1, sizeof(*values));
-
-    *count = 0;
-    for (i = 0; values != NULL && i < op_count; i++) {
-        const ridge_trace_op *const op = &ops[i];
-
-        if ((op->kind != RIDGE_OP_MEMCPY && op->kind != RIDGE_OP_MEMSET) ||
-            op->bytes == RIDGE_TRACE_BYTES_UNKNOWN ||
-            !is_in(&csv->file->window, launch_ns(trace, op)))
-            continue;
-        if (csv->device != RIDGE_TRACE_NONE &&
-            (op->stream >= stream_count || streams[op->stream].device != csv->device))
-            continue;
-        values[*count].name = op->name;
-        values[(*count)++].value = (double)op->bytes / 1e6;
-    }
-    return values;
-}
-
-static ridge_status write_copy_sizes(const struct csv *csv)
-{
-    static const ridge_column columns[] = {
-        COLUMN("Total (MB)"), COLUMN("Count"),    COLUMN("Avg (MB)"),    COLUMN("Med (MB)"),
-        COLUMN("Min (MB)"),   COLUMN("Max (MB)"), COLUMN("StdDev (MB)"), COLUMN("Operation")};
-    size_t count, group_count = 0, i;
-    struct value *const values = copy_sizes(csv, &count);
-    struct group *const groups =
-        values != NULL ? make_groups(csv->file->trace, values, count, &group_count) : NULL;
-    ridge_table *table;
-
-    free(values);
-    if (groups == NULL)
-        return out_of_memory(csv->err);
-    table = CREATE(columns);
-    for (i = 0; i < group_count; i++) {
-        const struct group *const group = &groups[i];
-
-        add_decimal(table, group->total, 3);
-        ridge_table_count(table, group->count);
-        add_decimal(table, group->average, 3);
-        add_decimal(table, group->median, 3);
-        add_decimal(table, group->least, 3);
-        add_decimal(table, group->most, 3);
-        add_decimal(table, group->deviation, 3);
-        ridge_table_text(table, group->name);
-    }
-    free(groups);
-    return finish(csv, table);
-}
-
-static const char *style_name(unsigned flags)
-{
-    return (flags & RIDGE_RANGE_START_END) != 0 ? "StartEnd" : "PushPop";
-}
-
-/* NVTX ranges, and annotations, which are ranges that the framework pushes. */
-static bool is_range(const ridge_trace_range *range)
-{
-    return range->kind == RIDGE_RANGE_NVTX || range->kind == RIDGE_RANGE_ANNOTATION;
-}
-
-static ridge_status write_nvtx(const struct csv *csv)
-{
-    static const ridge_column columns[] = {STATISTICS("Instances"), COLUMN("Style"),
-                                           COLUMN("Range")};
-    const ridge_trace *const trace = csv->file->trace;
-    size_t range_count, count = 0, group_count = 0, i;
-    const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &range_count);
-    struct value *const values = calloc(range_count + 1, sizeof(*values));
-    struct group *groups;
-    ridge_table *table;
-    double total = 0;
-
-    for (i = 0; values != NULL && i < range_count; i++) {
-        if (!is_range(&ranges[i]) || !is_in(&csv->file->window, ranges[i].start_ns))
-            continue;
-        values[count].name = ranges[i].name;
-        values[count].style = ranges[i].flags & RIDGE_RANGE_START_END;
-        values[count].value = (double)(ranges[i].end_ns - ranges[i].start_ns);
-        total += values[count++].value;
-    }
-    groups = values != NULL ? make_groups(trace, values, count, &group_count) : NULL;
-    free(values);
-    if (groups == NULL)
-        return out_of_memory(csv->err);
-    table = CREATE(columns);
-    for (i = 0; i < group_count; i++) {
-        const struct group *const group = &groups[i];
-
-        add_decimal(table, total > 0 ? 100 * group->total / total : 0, 1);
-        add_decimal(table, group->total, 0);
-        ridge_table_count(table, group->count);
-        add_decimal(table, group->average, 1);
-        add_decimal(table, group->median, 1);
-        add_decimal(table, group->least, 0);
-        add_decimal(table, group->most, 0);
-        add_decimal(table, group->deviation, 1);
-        ridge_table_text(table, style_name(group->style));
-        ridge_table_text(table, group->name);
-    }
-    free(groups);
-    return finish(csv, table);
-}
+/* -- ranges -------------------------------------------------------------------------------------- */
 
 /* The columns of nvtx_gpu_proj_sum that sums have. */
 static ridge_status write_projected(const struct csv *csv)
 {
-    static const ridge_column columns[] = {
-        COLUMN("Range"),           COLUMN("Total Proj Time (ns)"), COLUMN("Total Range Time (ns)"),
-        COLUMN("Range Instances"), COLUMN("Proj Avg (ns)"),        COLUMN("Total GPU Ops"),
-        COLUMN("Avg GPU Ops"),     COLUMN("Kernel Time (ns)"),     COLUMN("Idle Time (ns)")};
+    static const ridge_column columns[] = {CSV_COLUMN("Range"),
+                                           CSV_COLUMN("Total Proj Time (ns)"),
+                                           CSV_COLUMN("Total Range Time (ns)"),
+                                           CSV_COLUMN("Range Instances"),
+                                           CSV_COLUMN("Proj Avg (ns)"),
+                                           CSV_COLUMN("Total GPU Ops"),
+                                           CSV_COLUMN("Avg GPU Ops"),
+                                           CSV_COLUMN("Kernel Time (ns)"),
+                                           CSV_COLUMN("Idle Time (ns)")};
     ridge_range_sums sums;
     const ridge_status status = ridge_trace_sum_ranges(
         csv->file->trace, 1U << RIDGE_RANGE_NVTX | 1U << RIDGE_RANGE_ANNOTATION, &csv->file->window,
@@ -408,7 +181,7 @@ static ridge_status write_projected(const struct csv *csv)
 
     if (status != RIDGE_OK)
         return status;
-    table = CREATE(columns);
+    table = CSV_CREATE(columns);
     for (i = 0; i < sums.count; i++) {
         const ridge_range_sum *const sum = &sums.rows[i];
         const double instances = (double)sum->launching_count;
@@ -416,17 +189,17 @@ static ridge_status write_projected(const struct csv *csv)
         if (sum->launching_count == 0) /* nothing to project */
             continue;
         ridge_table_text(table, sum->name);
-        add_whole(table, sum->projected_ns);
-        add_whole(table, sum->launching_ns);
+        csv_add_whole(table, sum->projected_ns);
+        csv_add_whole(table, sum->launching_ns);
         ridge_table_count(table, sum->launching_count);
-        add_decimal(table, timeline_frac((double)sum->projected_ns, instances), 1);
+        csv_add_decimal(table, timeline_frac((double)sum->projected_ns, instances), 1);
         ridge_table_count(table, sum->op_count);
-        add_decimal(table, timeline_frac((double)sum->op_count, instances), 1);
-        add_whole(table, sum->kernel_ns);
-        add_whole(table, sum->idle_ns);
+        csv_add_decimal(table, timeline_frac((double)sum->op_count, instances), 1);
+        csv_add_whole(table, sum->kernel_ns);
+        csv_add_whole(table, sum->idle_ns);
     }
     ridge_range_sums_free(&sums);
-    return finish(csv, table);
+    return csv_finish(csv, table);
 }
 
 /* -- reports of ridge -------------------------------------------------------------------------- */
@@ -434,9 +207,9 @@ static ridge_status write_projected(const struct csv *csv)
 static ridge_status write_causes(const struct csv *csv)
 {
     static const ridge_column columns[] = {
-        COLUMN("Device"),   COLUMN("Cause"), COLUMN("Total Time (ns)"),
-        COLUMN("Span (%)"), COLUMN("Gaps"),  COLUMN("Max (ns)")};
-    ridge_table *const table = CREATE(columns);
+        CSV_COLUMN("Device"),   CSV_COLUMN("Cause"), CSV_COLUMN("Total Time (ns)"),
+        CSV_COLUMN("Span (%)"), CSV_COLUMN("Gaps"),  CSV_COLUMN("Max (ns)")};
+    ridge_table *const table = CSV_CREATE(columns);
     size_t i, cause;
 
     for (i = 0; i < csv->file->device_count; i++) {
@@ -447,17 +220,17 @@ static ridge_status write_causes(const struct csv *csv)
         for (cause = 0; cause < RIDGE_IDLE_COUNT; cause++) {
             const ridge_idle_sum *const sum = &account->causes[cause];
 
-            add_whole(table, timeline_device_id(csv->file->trace, account));
+            csv_add_whole(table, timeline_device_id(csv->file->trace, account));
             ridge_table_text(table, ridge_idle_name((ridge_idle)cause));
-            add_whole(table, sum->total_ns);
-            add_decimal(table,
-                        100 * timeline_frac((double)sum->total_ns, (double)timeline_span(account)),
-                        1);
+            csv_add_whole(table, sum->total_ns);
+            csv_add_decimal(
+                table, 100 * timeline_frac((double)sum->total_ns, (double)timeline_span(account)),
+                1);
             ridge_table_count(table, sum->gap_count);
-            add_whole(table, sum->largest_ns);
+            csv_add_whole(table, sum->largest_ns);
         }
     }
-    return finish(csv, table);
+    return csv_finish(csv, table);
 }
 
 static void add_gap(const struct csv *csv, ridge_table *table, const ridge_device_account *account,
@@ -468,9 +241,9 @@ static void add_gap(const struct csv *csv, ridge_table *table, const ridge_devic
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &range_count);
 
-    add_whole(table, timeline_device_id(trace, account));
-    add_whole(table, gap->start_ns);
-    add_whole(table, gap->end_ns - gap->start_ns);
+    csv_add_whole(table, timeline_device_id(trace, account));
+    csv_add_whole(table, gap->start_ns);
+    csv_add_whole(table, gap->end_ns - gap->start_ns);
     ridge_table_text(table, ridge_idle_name((ridge_idle)gap->cause));
     ridge_table_text(
         table, gap->before < op_count ? ridge_trace_name(trace, ops[gap->before].name, NULL) : "");
@@ -483,10 +256,11 @@ static void add_gap(const struct csv *csv, ridge_table *table, const ridge_devic
 
 static ridge_status write_gaps(const struct csv *csv)
 {
-    static const ridge_column columns[] = {
-        COLUMN("Device"), COLUMN("Start (ns)"), COLUMN("Duration (ns)"), COLUMN("Cause"),
-        COLUMN("After"),  COLUMN("Before"),     COLUMN("Range")};
-    ridge_table *const table = CREATE(columns);
+    static const ridge_column columns[] = {CSV_COLUMN("Device"),        CSV_COLUMN("Start (ns)"),
+                                           CSV_COLUMN("Duration (ns)"), CSV_COLUMN("Cause"),
+                                           CSV_COLUMN("After"),         CSV_COLUMN("Before"),
+                                           CSV_COLUMN("Range")};
+    ridge_table *const table = CSV_CREATE(columns);
     size_t i, k;
 
     for (i = 0; i < csv->file->device_count; i++) {
@@ -497,20 +271,21 @@ static ridge_status write_gaps(const struct csv *csv)
         for (k = 0; k < account->gap_count; k++)
             add_gap(csv, table, account, &account->gaps[k]);
     }
-    return finish(csv, table);
+    return csv_finish(csv, table);
 }
 
 static ridge_status write_streams(const struct csv *csv)
 {
     static const ridge_column columns[] = {
-        COLUMN("Device"),    COLUMN("Stream"),   COLUMN("Context"),    COLUMN("Process"),
-        COLUMN("Busy (ns)"), COLUMN("Span (%)"), COLUMN("Sum (ns)"),   COLUMN("Ops"),
-        COLUMN("Kernels"),   COLUMN("Overlaps"), COLUMN("Most Queued")};
+        CSV_COLUMN("Device"),   CSV_COLUMN("Stream"),     CSV_COLUMN("Context"),
+        CSV_COLUMN("Process"),  CSV_COLUMN("Busy (ns)"),  CSV_COLUMN("Span (%)"),
+        CSV_COLUMN("Sum (ns)"), CSV_COLUMN("Ops"),        CSV_COLUMN("Kernels"),
+        CSV_COLUMN("Overlaps"), CSV_COLUMN("Most Queued")};
     const ridge_trace *const trace = csv->file->trace;
     size_t stream_count, process_count, i, k;
     const ridge_trace_stream *const streams = ridge_trace_streams(trace, &stream_count);
     const ridge_trace_process *const processes = ridge_trace_processes(trace, &process_count);
-    ridge_table *const table = CREATE(columns);
+    ridge_table *const table = CSV_CREATE(columns);
 
     for (i = 0; i < csv->file->device_count; i++) {
         const ridge_device_account *const account = &csv->file->devices[i];
@@ -521,22 +296,23 @@ static ridge_status write_streams(const struct csv *csv)
             const ridge_stream_account *const sum = &account->streams[k];
             const ridge_trace_stream *const stream = &streams[sum->stream];
 
-            add_whole(table, timeline_device_id(trace, account));
-            add_whole(table, stream->id);
+            csv_add_whole(table, timeline_device_id(trace, account));
+            csv_add_whole(table, stream->id);
             ridge_table_count(table, stream->context);
-            add_whole(table, stream->process < process_count ? processes[stream->process].id : -1);
-            add_whole(table, sum->busy_ns);
-            add_decimal(table,
-                        100 * timeline_frac((double)sum->busy_ns, (double)timeline_span(account)),
-                        1);
-            add_whole(table, sum->sum_ns);
+            csv_add_whole(table,
+                          stream->process < process_count ? processes[stream->process].id : -1);
+            csv_add_whole(table, sum->busy_ns);
+            csv_add_decimal(
+                table, 100 * timeline_frac((double)sum->busy_ns, (double)timeline_span(account)),
+                1);
+            csv_add_whole(table, sum->sum_ns);
             ridge_table_count(table, sum->op_count);
             ridge_table_count(table, sum->kernel_count);
             ridge_table_count(table, sum->overlap_count);
             ridge_table_count(table, sum->queue_depth_most);
         }
     }
-    return finish(csv, table);
+    return csv_finish(csv, table);
 }
 
 /* -- which one --------------------------------------------------------------------------------- */
@@ -550,8 +326,9 @@ static const struct {
     {"cuda_gpu_kern_gb_sum", write_kernels_by_grid},
     {"cuda_api_sum", write_calls},
     {"cuda_gpu_mem_time_sum", write_copy_times},
-    {"cuda_gpu_mem_size_sum", write_copy_sizes},
-    {"nvtx_sum", write_nvtx},
+    {"cuda_gpu_mem_size_sum", csv_write_copy_sizes},
+    {"nvtx_sum", csv_write_nvtx},
+    {"nvtx_kern_sum", csv_write_nvtx_kernels},
     {"nvtx_gpu_proj_sum", write_projected},
     {"causes", write_causes},
     {"gaps", write_gaps},
@@ -565,6 +342,7 @@ const char *const timeline_csv_reports[] = {"cuda_gpu_kern_sum",
                                             "cuda_gpu_mem_time_sum",
                                             "cuda_gpu_mem_size_sum",
                                             "nvtx_sum",
+                                            "nvtx_kern_sum",
                                             "nvtx_gpu_proj_sum",
                                             "causes",
                                             "gaps",

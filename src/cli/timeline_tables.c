@@ -67,19 +67,20 @@ static void add_kernel(ridge_table *table, const struct timeline_view *view,
                        const ridge_trace_sum *sum, bool with_bounds, bool whole)
 {
     const ridge_kernel_rank *const rank = timeline_rank_of(view, sum->name_id);
-    const bool has_bound = rank != NULL && rank->bound_count > 0 && !isnan(rank->bound_ns);
+    const bool has_bound = rank != NULL && rank->bound_count > 0 && rank->ratio > 0;
     char name[TIMELINE_NAME];
 
     timeline_add_percent(table, sum->share_frac, 1);
     timeline_add_time(table, (double)sum->total_ns);
-    ridge_table_count(table, sum->count);
-    timeline_add_time(table, sum->median_ns);
+    /* Of all calls, where only some have a bound as if the others were like them. */
     if (with_bounds && has_bound)
-        timeline_add_time(table, rank->bound_ns / (double)rank->bound_count);
+        timeline_add_time(table, (double)sum->total_ns / rank->ratio);
     else if (with_bounds)
         ridge_table_text(table, "-");
     if (with_bounds)
         add_ratio(table, has_bound ? rank->ratio : (double)NAN);
+    ridge_table_count(table, sum->count);
+    timeline_add_time(table, sum->median_ns);
     ridge_table_text(table, timeline_kernel_name(sum->name, whole, name, sizeof(name)));
 }
 
@@ -88,8 +89,8 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
 {
     static const ridge_column bounded[] = {
         TIMELINE_NUMBER("share_frac", "Kernels", 0), TIMELINE_NUMBER("total_ns", "Total", 0),
-        TIMELINE_NUMBER("count", "Calls", 0),        TIMELINE_NUMBER("median_ns", "Median", 0),
-        TIMELINE_NUMBER("bound_ns", "Least", 2),     TIMELINE_NUMBER("ratio", "Ratio", 1),
+        TIMELINE_NUMBER("bound_ns", "Least", 0),     TIMELINE_NUMBER("ratio", "Ratio", 0),
+        TIMELINE_NUMBER("count", "Calls", 1),        TIMELINE_NUMBER("median_ns", "Median", 2),
         TIMELINE_TEXT("name", "Name", 16),
     };
     static const ridge_column plain[] = {
@@ -134,13 +135,15 @@ void timeline_table_copies(const struct timeline_view *view, size_t most, ridge_
     table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     for (i = 0; i < count; i++) {
         const ridge_trace_sum *const sum = &view->copies.rows[i];
+        const double bytes =
+            sum->bytes != RIDGE_TRACE_BYTES_UNKNOWN ? (double)sum->bytes : (double)NAN;
 
         timeline_add_percent(table, sum->share_frac, 1);
         timeline_add_time(table, (double)sum->total_ns);
         ridge_table_count(table, sum->count);
         timeline_add_time(table, sum->median_ns);
-        ridge_table_number(table, (double)sum->bytes);
-        ridge_table_number(table, 1e9 * timeline_frac((double)sum->bytes, (double)sum->total_ns));
+        ridge_table_number(table, bytes);
+        ridge_table_number(table, 1e9 * timeline_frac(bytes, (double)sum->total_ns));
         ridge_table_text(table, sum->name);
     }
     timeline_finish_table(table, output);
@@ -211,7 +214,7 @@ static int by_merged_time(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-enum { MOST_MERGED = 50000 };
+enum { MOST_MERGED = 20000 };
 
 /* New, freed with free(); NULL when there is nothing to merge or too much. */
 static struct merged *merge_ranges(const ridge_range_sums *sums, size_t *count)

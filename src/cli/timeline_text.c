@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ridge timeline as text: the answer in three lines, then a screen that explains it. The parts of a
+ * The screen of ridge timeline behind the three lines of timeline_answer.c. The parts of a
  * screen have more rows than fit; it is laid out in memory, and the least important part gives rows
  * up until the whole fits. */
 #include <inttypes.h>
@@ -12,174 +12,12 @@
 
 #include "timeline_cli.h"
 
-enum { SCREEN_LINES = 60, LABEL = 10, WORD = 32 };
+enum { SCREEN_LINES = 60, LABEL = TIMELINE_LABEL, WORD = 32 };
 
 /* Rows of each part. */
 struct limits {
     size_t causes, gaps, kernels, ranges, streams, copies, faults, devices, processes;
 };
-
-/* -- the answer -------------------------------------------------------------------------------- */
-
-/* Where a text is cut so that no more than room bytes are left: behind a sentence or clause, else
- * before a comma that no bracket holds, else a word. 0: nowhere. */
-static size_t find_cut(const char *text, size_t room)
-{
-    size_t clause = 0, comma = 0, word = 0, at;
-    int depth = 0;
-
-    for (at = 0; at < room && text[at] != '\0'; at++) {
-        depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
-        if (text[at] == ';' || (text[at] == '.' && text[at + 1] == ' '))
-            clause = depth == 0 ? at : clause;
-        if (text[at] == ',' && text[at + 1] == ' ' && depth == 0)
-            comma = at;
-        if (text[at] == ' ')
-            word = at;
-    }
-    return clause > room / 4 ? clause : comma > room / 2 ? comma : word;
-}
-
-/* The beginning of a text that fits so many columns. */
-static void clip(const char *text, size_t columns, char *buffer, size_t size)
-{
-    const size_t room = columns < size - 1 ? columns : size - 1;
-    size_t cut;
-
-    snprintf(buffer, size, "%s", text);
-    if (strlen(text) <= room)
-        return;
-    cut = find_cut(text, room);
-    if (cut > 0 && strchr(";.,", text[cut]) != NULL) {
-        buffer[cut] = '\0';
-        return;
-    }
-    cut = find_cut(text, room - 3);
-    snprintf(buffer, size, "%.*s...", (int)(cut > 0 ? cut : room - 3), text);
-}
-
-static ridge_style verdict_style(ridge_timeline_verdict verdict)
-{
-    switch (verdict) {
-    case RIDGE_TIMELINE_GPU_BOUND:
-    case RIDGE_TIMELINE_GRAPH_REPLAY:
-        return RIDGE_STYLE_GOOD;
-    case RIDGE_TIMELINE_NOTHING:
-    case RIDGE_TIMELINE_INCOMPLETE:
-        return RIDGE_STYLE_BAD;
-    default:
-        return RIDGE_STYLE_WARN;
-    }
-}
-
-static void print_device(const struct timeline_view *view, ridge_output *output)
-{
-    const ridge_trace *const trace = view->file->trace;
-    const ridge_device_account *const account = view->account;
-    const double span_ns = (double)timeline_span(account);
-    const size_t columns = (size_t)ridge_output_columns(output);
-    char label[WORD], text[128], span[WORD], kernels[WORD], copies[WORD], idle[WORD];
-    const char *name = timeline_device_name(trace, account);
-    size_t taken;
-
-    snprintf(label, sizeof(label), "device %" PRId64, timeline_device_id(trace, account));
-    timeline_percent((double)account->idle_ns, span_ns, idle, sizeof(idle));
-    snprintf(text, sizeof(text), "span %s = kernels %s + copies only %s + idle ",
-             timeline_time(span_ns, span, sizeof(span)),
-             timeline_percent((double)account->kernel_ns, span_ns, kernels, sizeof(kernels)),
-             timeline_percent((double)account->copy_only_ns, span_ns, copies, sizeof(copies)));
-    /* The name gives way to the numbers. */
-    taken = LABEL + strlen(text) + strlen(idle) + 2;
-    if (taken + strlen(name) > columns && strncmp(name, "NVIDIA ", 7) == 0)
-        name += 7;
-    if (taken + strlen(name) > columns)
-        name = taken + 8 > columns ? "" : name;
-    ridge_output_format(output, "%-*s %.*s%s%s", LABEL - 1, label,
-                        (int)(columns > taken ? columns - taken : 0), name,
-                        name[0] != '\0' ? "  " : "", text);
-    ridge_output_styled(output, RIDGE_STYLE_STRONG, idle);
-    ridge_output_text(output, "\n");
-}
-
-static void print_verdict(const struct timeline_view *view, ridge_output *output)
-{
-    const ridge_device_account *const account = view->account;
-    const char *const verdict = ridge_timeline_verdict_name(account->verdict);
-    const char *const pace = ridge_pace_name(account->pace);
-    const size_t taken = LABEL + strlen(verdict) + (pace[0] != '\0' ? 2 + strlen(pace) : 0) + 2;
-    const size_t columns = (size_t)ridge_output_columns(output);
-    char reason[256];
-
-    ridge_output_format(output, "%-*s", LABEL, "verdict");
-    ridge_output_styled(output, verdict_style(account->verdict), verdict);
-    ridge_output_format(output, "%s%s", pace[0] != '\0' ? ", " : "", pace);
-    clip(account->reason, columns > taken + 20 ? columns - taken : 20, reason, sizeof(reason));
-    ridge_output_format(output, "%s%s\n", reason[0] != '\0' ? ": " : "", reason);
-}
-
-/* What to do, in words; the whole of it stands at the end. */
-static void next_text(const struct timeline_view *view, char *buffer, size_t size)
-{
-    const ridge_timeline_next *const next = &view->next;
-    const ridge_kernel_rank *const worst = next->worst;
-    char name[TIMELINE_NAME], share[WORD], ratio[64] = "";
-
-    if (!next->is_inside && next->fix[0] != '\0') {
-        snprintf(buffer, size, "%s", next->fix);
-    } else if (worst != NULL) {
-        ridge_kernel_base_name(worst->sum.name, name, sizeof(name));
-        if (!isnan(worst->ratio))
-            snprintf(ratio, sizeof(ratio), ", %.3gx its least time", worst->ratio);
-        snprintf(buffer, size, "profile %.48s: %s of the kernels' time%s", name,
-                 timeline_percent(worst->share_frac, 1, share, sizeof(share)), ratio);
-    } else {
-        snprintf(buffer, size, "%s", next->fix[0] != '\0' ? next->fix : next->note);
-    }
-}
-
-/* Why a trace has no work of a GPU, from what it says about itself. */
-static void print_nothing(const struct timeline_view *view, ridge_output *output)
-{
-    const struct timeline_file *const file = view->file;
-    size_t count, i;
-    const ridge_trace_diagnostic *const said = ridge_trace_diagnostics(file->trace, &count);
-    const ridge_trace_diagnostic *worst = NULL;
-    char text[320] = "no work of a GPU was recorded", line[256];
-
-    for (i = 0; i < count; i++)
-        if (said[i].severity >= 2 && (worst == NULL || said[i].severity > worst->severity))
-            worst = &said[i];
-    if (file->window.is_set)
-        snprintf(text, sizeof(text), "no work of a GPU in this part of the trace");
-    else if (worst != NULL)
-        snprintf(text, sizeof(text), "the recording tool said: %.240s", worst->text);
-    ridge_output_format(output, "%-*snone\n%-*s", LABEL, "device", LABEL, "verdict");
-    ridge_output_styled(output, verdict_style(RIDGE_TIMELINE_NOTHING),
-                        ridge_timeline_verdict_name(RIDGE_TIMELINE_NOTHING));
-    clip(text, (size_t)ridge_output_columns(output) - LABEL - 12, line, sizeof(line));
-    ridge_output_format(
-        output, ": %s\n%-*s%s\n", line, LABEL, "next",
-        file->window.is_set ? "another part, or the whole"
-        : file->info->format == RIDGE_TRACE_KINETO
-            ? "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
-            : "record with nsys profile -t cuda,nvtx, of the process that launches");
-}
-
-void timeline_print_answer(const struct timeline_view *view, ridge_output *output)
-{
-    char text[640], line[256];
-
-    if (view->account == NULL) {
-        print_nothing(view, output);
-        return;
-    }
-    print_device(view, output);
-    print_verdict(view, output);
-    next_text(view, text, sizeof(text));
-    clip(text, (size_t)ridge_output_columns(output) - LABEL, line, sizeof(line));
-    if (line[0] != '\0')
-        ridge_output_format(output, "%-*s%s\n", LABEL, "next", line);
-}
 
 /* -- facts ------------------------------------------------------------------------------------- */
 
@@ -238,28 +76,42 @@ static void print_source(const struct timeline_view *view, ridge_output *output)
     labelled(output, "trace", line.text);
 }
 
+/* The whole of a reason that the verdict's line had no room for; of these two verdicts the rest
+ * stands in the lines below. */
+static void print_reason(const struct timeline_view *view, ridge_output *output)
+{
+    const ridge_timeline_verdict verdict = view->account->verdict;
+    char fitted[256];
+
+    if (verdict == RIDGE_TIMELINE_LAUNCH_BOUND || verdict == RIDGE_TIMELINE_GPU_BOUND)
+        return;
+    timeline_fit_reason(view->account, output, fitted, sizeof(fitted));
+    if (strcmp(fitted, view->account->reason) != 0)
+        labelled(output, "reason", view->account->reason);
+}
+
 static void print_queue(const struct timeline_view *view, ridge_output *output)
 {
     const ridge_device_account *const account = view->account;
     struct sentence line = {.used = 0};
     char text[WORD], other[WORD];
 
-    if (isnan(account->median_launch_period_ns) && isnan(account->queue_depth_median))
-        return;
-    add(&line, "one every %s (median), a kernel takes %s",
-        timeline_time(account->median_launch_period_ns, text, sizeof(text)),
-        timeline_time(account->median_kernel_ns, other, sizeof(other)));
+    if (!isnan(account->median_launch_period_ns) && !isnan(account->median_kernel_ns))
+        add(&line, "; one every %s (median), a kernel takes %s",
+            timeline_time(account->median_launch_period_ns, text, sizeof(text)),
+            timeline_time(account->median_kernel_ns, other, sizeof(other)));
     if (!isnan(account->queue_empty_frac))
-        add(&line, "; queue empty at %.0f %%, median depth %.3g, most %zu",
-            100 * account->queue_empty_frac, account->queue_depth_median,
-            account->queue_depth_most);
+        add(&line, "; queue empty at %.0f %%, median depth %.*f, most %zu",
+            100 * account->queue_empty_frac,
+            account->queue_depth_median == floor(account->queue_depth_median) ? 0 : 1,
+            account->queue_depth_median, account->queue_depth_most);
     if (account->queue_full_ns > 0)
         add(&line, "; waited %s for room in it",
             timeline_time((double)account->queue_full_ns, text, sizeof(text)));
     if (account->graph_launch_count > 0)
         add(&line, "; %zu graph launches with %zu of %zu kernels", account->graph_launch_count,
             account->graph_kernel_count, account->kernel_count + account->graph_row_count);
-    labelled(output, "launches", line.text);
+    labelled(output, "launches", line.used > 2 ? line.text + 2 : "");
 }
 
 static void print_overlap(const struct timeline_view *view, ridge_output *output)
@@ -313,7 +165,7 @@ static void print_faults(const struct timeline_view *view, size_t most, ridge_ou
             if (shown >= most)
                 continue;
             shown++;
-            labelled(output, pass == 0 ? "doubtful" : "note", faults[i].text);
+            labelled(output, pass == 0 ? "warning" : "note", faults[i].text);
         }
     if (wanted > shown) {
         char text[64];
@@ -376,7 +228,7 @@ static void print_next(const struct timeline_view *view, ridge_output *output)
 
     if (!next->is_inside && next->fix[0] != '\0')
         labelled(output, "first", next->fix);
-    next_text(view, text, sizeof(text));
+    timeline_next_text(view, text, sizeof(text));
     if (has_line) {
         if (next->is_inside)
             labelled(output, "first", text);
@@ -403,8 +255,7 @@ static void print_other_devices(const struct timeline_file *file, size_t most,
             continue;
         if (shown++ == 0)
             ridge_output_text(output, "\n");
-        print_device(&view, output);
-        print_verdict(&view, output);
+        timeline_print_device(&view, output);
     }
     if (file->device_count > shown + 1)
         ridge_output_format(output, "%zu more devices: --device N\n",
@@ -442,6 +293,7 @@ static void print_parts(const struct timeline_view *view, const struct limits *l
     }
     timeline_print_answer(view, output);
     ridge_output_text(output, "\n");
+    print_reason(view, output);
     print_source(view, output);
     print_queue(view, output);
     print_overlap(view, output);
@@ -539,15 +391,20 @@ ridge_status timeline_print_screen(const struct timeline_file *file,
                             .processes = 4};
     struct timeline_view view;
     const ridge_status status = timeline_view_make(file, file->main, request, &view, err);
+    size_t lines, i;
+    bool more = true;
 
     if (status != RIDGE_OK)
         return status;
     /* Where hardly anything is idle, gaps tell nothing. */
     if (file->main != NULL && file->main->idle_ns < timeline_span(file->main) / 50)
         limits.gaps = 0;
-    while (count_lines(&view, &limits, request, ridge_output_columns(output)) > SCREEN_LINES &&
-           shrink(&limits))
-        ;
+    /* Half of what is too much at once: a part that goes whole takes its heading along. */
+    do {
+        lines = count_lines(&view, &limits, request, ridge_output_columns(output));
+        for (i = 0; lines > SCREEN_LINES && i < (lines - SCREEN_LINES + 1) / 2; i++)
+            more = shrink(&limits);
+    } while (lines > SCREEN_LINES && more);
     print_parts(&view, &limits, request, output);
     timeline_view_release(&view);
     return RIDGE_OK;

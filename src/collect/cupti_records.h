@@ -195,6 +195,8 @@ typedef void (*cupti_buffer_done)(void *context, uint32_t stream, uint8_t *buffe
     X(cuptiGetCallbackName, 1, (unsigned domain, uint32_t function, const char **name))            \
     X(cuptiActivityGetNumDroppedRecords, 1, (void *context, uint32_t stream, size_t *count))       \
     X(cuptiActivityFlushPeriod, 0, (uint32_t period_ms))                                           \
+    X(cuptiActivityEnableDriverApi, 0, (uint32_t function, uint8_t is_on))                         \
+    X(cuptiActivityEnableRuntimeApi, 0, (uint32_t function, uint8_t is_on))                        \
     X(cuptiActivitySetAttribute, 0, (unsigned attribute, size_t *size, void *value))               \
     X(cuptiSetThreadIdType, 0, (unsigned type))                                                    \
     X(cuptiGetResultString, 0, (unsigned result, const char **text))

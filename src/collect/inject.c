@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collect/cupti_load.h"
+#include "collect/activity.h"
 #include "collect/inject.h"
 #include "collect/spool_write.h"
 
@@ -28,8 +28,7 @@ enum {
     BUFFER_BYTES = 2 << 20,
     POOL_MOST = 16,         /* buffers kept for later */
     FLUSH_PERIOD_MS = 1000, /* a process that is killed loses about as much */
-    FUNCTIONS_MOST = 4096,
-    ATTRIBUTE_ZEROED = 5, /* CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER */
+    ATTRIBUTE_ZEROED = 5,   /* CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER */
     FLUSH_FORCED = 1
 };
 
@@ -117,322 +116,7 @@ static void take_back(uint8_t *buffer, size_t used)
     free(buffer);
 }
 
-/* -- names of functions ------------------------------------------------------------------------ */
-
-/* Calls that do no work and come by the thousand; `--api work` leaves them out. Compared up to the
- * version. */
-static const char *const cheap_calls[] = {
-    "__cudaPopCallConfiguration",
-    "__cudaPushCallConfiguration",
-    "cuCtxGetCurrent",
-    "cuCtxGetDevice",
-    "cuCtxSetCurrent",
-    "cuDeviceGet",
-    "cuDeviceGetAttribute",
-    "cuDeviceGetCount",
-    "cuDevicePrimaryCtxGetState",
-    "cuDriverGetVersion",
-    "cuFuncGetAttribute",
-    "cuGetProcAddress",
-    "cuKernelGetAttribute",
-    "cuPointerGetAttribute",
-    "cuPointerGetAttributes",
-    "cuStreamGetCtx",
-    "cuStreamIsCapturing",
-    "cuStreamGetCaptureInfo",
-    "cudaDeviceGetAttribute",
-    "cudaDeviceGetStreamPriorityRange",
-    "cudaDriverGetVersion",
-    "cudaFuncGetAttributes",
-    "cudaGetDevice",
-    "cudaGetDeviceCount",
-    "cudaGetDeviceProperties",
-    "cudaGetLastError",
-    "cudaGetDriverEntryPoint",
-    "cudaGetDriverEntryPointByVersion",
-    "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-    "cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
-    "cudaPeekAtLastError",
-    "cudaPointerGetAttributes",
-    "cudaRuntimeGetVersion",
-    "cudaSetDevice",
-    "cudaStreamGetCaptureInfo",
-    "cudaStreamGetPriority",
-    "cudaStreamIsCapturing",
-};
-
-static bool is_cheap(const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof(cheap_calls) / sizeof(cheap_calls[0]); i++) {
-        const size_t length = strlen(cheap_calls[i]);
-
-        if (strncmp(name, cheap_calls[i], length) == 0 &&
-            (name[length] == '\0' || name[length] == '_'))
-            return true;
-    }
-    return false;
-}
-
-/* Under the lock of the spool file. text: 0 not asked for yet. */
-static struct function_name {
-    uint32_t text;
-    bool is_cheap;
-} function_names[2][FUNCTIONS_MOST];
-
-static struct function_name name_of(bool is_driver, uint32_t function)
-{
-    struct function_name *const known =
-        function < FUNCTIONS_MOST ? &function_names[is_driver][function] : NULL;
-    struct function_name found = {0};
-    const char *name = NULL;
-    char number[32];
-
-    if (known != NULL && known->text != 0)
-        return *known;
-    if (collect.cupti.cuptiGetCallbackName(is_driver ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME,
-                                           function, &name) != CUPTI_OK ||
-        name == NULL) {
-        snprintf(number, sizeof(number), "%s call %u", is_driver ? "driver" : "runtime", function);
-        name = number;
-    }
-    found = (struct function_name){spool_text_of(name), is_cheap(name)};
-    if (known != NULL)
-        *known = found;
-    return found;
-}
-
-/* -- records ----------------------------------------------------------------------------------- */
-
-static void add_kernel(const void *record)
-{
-    const cupti_kernel *const from = record;
-    const spool_kernel row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
-        .graph_node = from->graph_node,
-        .grid_id = from->grid_id,
-        .device = from->device,
-        .context = from->context,
-        .stream = from->stream,
-        .correlation = from->correlation,
-        .graph = from->graph,
-        .name = spool_text_of(from->name),
-        .grid = {(uint32_t)from->grid[0], (uint32_t)from->grid[1], (uint32_t)from->grid[2]},
-        .block = {(uint32_t)from->block[0], (uint32_t)from->block[1], (uint32_t)from->block[2]},
-        .registers = from->registers,
-        .static_shared_bytes = (uint32_t)from->static_shared_bytes,
-        .dynamic_shared_bytes = (uint32_t)from->dynamic_shared_bytes,
-        .local_per_thread_bytes = from->local_per_thread_bytes,
-        .local_total_bytes = from->local_total_bytes,
-        .shared_executed_bytes = from->shared_executed_bytes,
-        .launch_type = from->launch_type,
-    };
-
-    spool_add(SPOOL_KERNEL, &row, sizeof(row));
-}
-
-static void add_copy(const void *record)
-{
-    const cupti_memcpy *const from = record;
-    const spool_copy row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
-        .bytes = from->bytes,
-        .graph_node = from->graph_node,
-        .device = from->device,
-        .context = from->context,
-        .stream = from->stream,
-        .correlation = from->correlation,
-        .graph = from->graph,
-        .source_device = UINT32_MAX,
-        .destination_device = UINT32_MAX,
-        .copy = from->copy,
-        .source = from->source,
-        .destination = from->destination,
-        .flags = from->flags,
-    };
-
-    spool_add(SPOOL_COPY, &row, sizeof(row));
-}
-
-static void add_peer_copy(const void *record)
-{
-    const cupti_memcpy_peer *const from = record;
-    const spool_copy row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
-        .bytes = from->bytes,
-        .graph_node = from->graph_node,
-        .device = from->device,
-        .context = from->context,
-        .stream = from->stream,
-        .correlation = from->correlation,
-        .graph = from->graph,
-        .source_device = from->source_device,
-        .destination_device = from->destination_device,
-        .copy = from->copy,
-        .source = from->source,
-        .destination = from->destination,
-        .flags = from->flags,
-    };
-
-    spool_add(SPOOL_COPY, &row, sizeof(row));
-}
-
-static void add_set(const void *record)
-{
-    const cupti_memset *const from = record;
-    const spool_set row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
-        .bytes = from->bytes,
-        .graph_node = from->graph_node,
-        .device = from->device,
-        .context = from->context,
-        .stream = from->stream,
-        .correlation = from->correlation,
-        .graph = from->graph,
-        .value = from->value,
-        .memory = from->memory,
-    };
-
-    spool_add(SPOOL_SET, &row, sizeof(row));
-}
-
-static void add_call(const void *record)
-{
-    const cupti_api *const from = record;
-    const bool is_driver = from->kind == CUPTI_DRIVER;
-    const struct function_name name = name_of(is_driver, from->function);
-    const spool_call row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
-        .thread = from->thread,
-        .correlation = from->correlation,
-        .result = from->result,
-        .name = name.text,
-        .is_driver = is_driver,
-    };
-
-    if (collect.api == API_ALL || !name.is_cheap)
-        spool_add(SPOOL_CALL, &row, sizeof(row));
-}
-
-static void add_sync(const void *record)
-{
-    const cupti_synchronization *const from = record;
-    const spool_sync row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
-        .context = from->context,
-        .stream = from->stream,
-        .correlation = from->correlation,
-        .event = from->event,
-        .type = from->type,
-    };
-
-    spool_add(SPOOL_SYNC, &row, sizeof(row));
-}
-
-static void add_overhead(const void *record)
-{
-    const cupti_overhead *const from = record;
-    const spool_overhead row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
-        .thread = from->object_kind == CUPTI_OBJECT_THREAD ? from->object.id[1] : 0,
-        .overhead = from->overhead,
-    };
-
-    spool_add(SPOOL_OVERHEAD, &row, sizeof(row));
-}
-
-static void add_marker(const void *record)
-{
-    const cupti_marker *const from = record;
-    const spool_marker row = {
-        .time_ns = from->time_ns,
-        .id = from->id,
-        .thread = from->object_kind == CUPTI_OBJECT_THREAD ? from->object.id[1] : 0,
-        .flags = from->flags,
-        .name = spool_text_of(from->name),
-        .domain = spool_text_of(from->domain),
-    };
-
-    spool_add(SPOOL_MARKER, &row, sizeof(row));
-}
-
-static void add_device(const void *record)
-{
-    const cupti_device *const from = record;
-    const spool_device row = {
-        .dram_bytes_per_s = from->dram_kb_per_s * 1000,
-        .dram_bytes = from->dram_bytes,
-        .clock_hz = (uint64_t)from->clock_khz * 1000,
-        .id = from->id,
-        .name = spool_text_of(from->name),
-        .sm_count = from->sm_count,
-        .compute_major = from->compute_major,
-        .compute_minor = from->compute_minor,
-        .l2_bytes = from->l2_bytes,
-    };
-
-    spool_add(SPOOL_DEVICE, &row, sizeof(row));
-}
-
-static void add_context(const void *record)
-{
-    const cupti_context_record *const from = record;
-    const spool_context row = {from->context, from->device, from->null_stream, 0};
-
-    spool_add(SPOOL_CONTEXT, &row, sizeof(row));
-}
-
-static void add_name(const void *record)
-{
-    const cupti_name *const from = record;
-    const spool_name row = {from->object.id[1], spool_text_of(from->name)};
-
-    if (from->object_kind == CUPTI_OBJECT_THREAD)
-        spool_add(SPOOL_NAME, &row, sizeof(row));
-}
-
-static const struct kind_row {
-    unsigned kind;
-    void (*add)(const void *record);
-    bool is_early; /* enabled before --delay: what others refer to */
-    bool is_api;
-} kinds[] = {
-    {CUPTI_DEVICE, add_device, true, false},
-    {CUPTI_CONTEXT, add_context, true, false},
-    {CUPTI_NAME, add_name, true, false},
-    {CUPTI_CONCURRENT_KERNEL, add_kernel, false, false},
-    {CUPTI_KERNEL, add_kernel, true, false}, /* only read: enabling it would serialise kernels */
-    {CUPTI_MEMCPY, add_copy, false, false},
-    {CUPTI_MEMCPY_PEER, add_peer_copy, false, false},
-    {CUPTI_MEMSET, add_set, false, false},
-    {CUPTI_RUNTIME, add_call, false, true},
-    {CUPTI_DRIVER, add_call, false, true},
-    {CUPTI_SYNCHRONIZATION, add_sync, false, false},
-    {CUPTI_OVERHEAD, add_overhead, false, false},
-    {CUPTI_MARKER, add_marker, false, false},
-};
-
-enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
-
-static void add_record(const void *record)
-{
-    const uint32_t kind = ((const cupti_record *)record)->kind;
-    size_t i;
-
-    for (i = 0; i < KIND_COUNT; i++)
-        if (kinds[i].kind == kind) {
-            kinds[i].add(record);
-            return;
-        }
-}
+/* -- buffers that are full --------------------------------------------------------------------- */
 
 static unsigned long long now_ns(void)
 {
@@ -456,7 +140,7 @@ static void take_buffer(void *context, uint32_t stream, uint8_t *buffer, size_t 
         spool_lock();
         while (valid_size > 0 &&
                collect.cupti.cuptiActivityGetNextRecord(buffer, valid_size, &record) == CUPTI_OK) {
-            add_record(record);
+            activity_add(record);
             count++;
         }
         if (collect.cupti.cuptiActivityGetNumDroppedRecords(context, stream, &dropped) ==
@@ -487,20 +171,25 @@ static void enable(bool is_early)
 {
     size_t i;
 
-    for (i = 0; i < KIND_COUNT; i++) {
+    for (i = 0; i < ACTIVITY_KIND_COUNT; i++) {
         char line[256], buffer[32];
         unsigned result;
 
-        if (kinds[i].is_early != is_early || kinds[i].kind == CUPTI_KERNEL ||
-            (kinds[i].is_api && collect.api == API_NONE))
+        if (activity_kinds[i].is_early != is_early || activity_kinds[i].kind == CUPTI_KERNEL ||
+            (activity_kinds[i].is_api && collect.api == API_NONE))
             continue;
-        result = collect.cupti.cuptiActivityEnable(kinds[i].kind);
-        note("enable kind %u: %u", kinds[i].kind, result);
+        result = collect.cupti.cuptiActivityEnable(activity_kinds[i].kind);
+        note("enable kind %u: %u", activity_kinds[i].kind, result);
         if (result == CUPTI_OK)
             continue;
-        snprintf(line, sizeof(line), "CUPTI refuses records of kind %u: %s", kinds[i].kind,
+        snprintf(line, sizeof(line), "CUPTI refuses records of kind %u: %s", activity_kinds[i].kind,
                  result_text(result, buffer));
         fault(line);
+    }
+    if (!is_early && collect.api == API_WORK) {
+        const size_t muted = activity_mute_cheap_calls();
+
+        note("%zu cheap calls are not recorded", muted);
     }
 }
 
@@ -508,9 +197,16 @@ static void disable(void)
 {
     size_t i;
 
-    for (i = 0; i < KIND_COUNT; i++)
-        if (kinds[i].kind != CUPTI_KERNEL)
-            collect.cupti.cuptiActivityDisable(kinds[i].kind);
+    for (i = 0; i < ACTIVITY_KIND_COUNT; i++)
+        if (activity_kinds[i].kind != CUPTI_KERNEL)
+            collect.cupti.cuptiActivityDisable(activity_kinds[i].kind);
+}
+
+static void flush(uint32_t flags)
+{
+    const unsigned result = collect.cupti.cuptiActivityFlushAll(flags);
+
+    note("flush: %u", result);
 }
 
 static void sleep_ms(long ms)
@@ -531,7 +227,7 @@ static void *keep_time(void *unused)
     if (collect.duration_ms > 0) {
         sleep_ms(collect.duration_ms);
         disable();
-        note("flush: %u", collect.cupti.cuptiActivityFlushAll(0));
+        flush(0);
     }
     return NULL;
 }
@@ -557,7 +253,7 @@ static void finish(void)
 
     if (collect.owner != getpid() || !spool_is_mine())
         return;
-    note("at exit: flush: %u", collect.cupti.cuptiActivityFlushAll(FLUSH_FORCED));
+    flush(FLUSH_FORCED);
     disable();
     if (collect.cupti.cuptiGetTimestamp(&end.end_ns) != CUPTI_OK)
         end.end_ns = 0;
@@ -607,17 +303,19 @@ static bool open_spool(const char *folder)
 static void set_up_cupti(void)
 {
     char line[160], buffer[32];
+    uint8_t is_zeroed = 1;
+    size_t size = sizeof(is_zeroed);
     unsigned result;
 
-    if (collect.cupti.cuptiSetThreadIdType != NULL)
-        note("thread ids: %u", collect.cupti.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM));
-    if (collect.cupti.cuptiActivitySetAttribute != NULL) {
-        uint8_t is_zeroed = 1;
-        size_t size = sizeof(is_zeroed);
-
-        note("zeroed buffers: %u",
-             collect.cupti.cuptiActivitySetAttribute(ATTRIBUTE_ZEROED, &size, &is_zeroed));
+    if (collect.cupti.cuptiSetThreadIdType != NULL) {
+        result = collect.cupti.cuptiSetThreadIdType(CUPTI_THREAD_ID_SYSTEM);
+        note("thread ids: %u", result);
     }
+    if (collect.cupti.cuptiActivitySetAttribute != NULL) {
+        result = collect.cupti.cuptiActivitySetAttribute(ATTRIBUTE_ZEROED, &size, &is_zeroed);
+        note("zeroed buffers: %u", result);
+    }
+    activity_init(&collect.cupti, collect.api == API_ALL);
     result = collect.cupti.cuptiActivityRegisterCallbacks(give_buffer, take_buffer);
     note("register: %u", result);
     if (result != CUPTI_OK) {
@@ -625,8 +323,10 @@ static void set_up_cupti(void)
         fault(line);
         return;
     }
-    if (collect.cupti.cuptiActivityFlushPeriod != NULL)
-        note("flush period: %u", collect.cupti.cuptiActivityFlushPeriod(FLUSH_PERIOD_MS));
+    if (collect.cupti.cuptiActivityFlushPeriod != NULL) {
+        result = collect.cupti.cuptiActivityFlushPeriod(FLUSH_PERIOD_MS);
+        note("flush period: %u", result);
+    }
     enable(true);
     if (collect.delay_ms == 0)
         enable(false);

@@ -4,8 +4,6 @@
  * overlaps and what queues counted, then faults and verdicts from those numbers. */
 #include "timeline/account.h"
 
-#include <stdlib.h>
-
 struct ridge_timeline {
     const ridge_trace *trace; /* borrowed */
     ridge_trace_window window;
@@ -63,8 +61,7 @@ static bool order_gaps(ridge_device_account *account)
     }
     for (size_t i = 0; i < account->gap_count; i++)
         sized[i] = (sized_gap){account->gaps[i].end_ns - account->gaps[i].start_ns, (uint32_t)i};
-    if (account->gap_count > 1)
-        qsort(sized, account->gap_count, sizeof(*sized), order_size);
+    account_sort(sized, account->gap_count, sizeof(*sized), order_size);
     for (size_t i = 0; i < account->gap_count; i++)
         rows[i] = sized[i].row;
     ridge_free(sized);
@@ -103,8 +100,7 @@ static bool fill(account_device *device, account_painter *painter, trace_array *
     ridge_device_account *const account = &device->account;
     const bool done = account_find_gaps(device) && account_paint(painter, device) &&
                       account_unions(device) && account_streams(device) &&
-                      account_serial_pairs(device) && account_queue(device) &&
-                      account_find_ranges(device);
+                      account_serial_pairs(device) && account_queue(device);
 
     /* Given to the account in any case: it is freed as a whole. */
     account->gaps = device->gaps.rows;

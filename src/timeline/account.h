@@ -63,7 +63,8 @@ typedef struct account_view {
     const ridge_trace_stream *streams;
     size_t op_count, api_count, range_count, wait_count, overhead_count;
     size_t thread_count, stream_count, device_count;
-    uint8_t *classes;           /* call_class by name */
+    uint8_t *classes;           /* call_class + 1 by name */
+    uint32_t *innermost;        /* range around each call that launched work, or NONE */
     uint32_t *stream_slots;     /* a stream's number among those of its device */
     uint32_t *device_streams;   /* streams of each device */
     uint32_t *thread_marks;     /* scratch: the device + 1 that looked at a thread */
@@ -79,7 +80,7 @@ void account_view_release(account_view *view);
 
 static inline call_class account_call_class(const account_view *view, uint32_t api)
 {
-    return (call_class)view->classes[view->apis[api].name];
+    return (call_class)(view->classes[view->apis[api].name] - 1);
 }
 
 /* Launched by a graph, whether or not the file says so. */
@@ -125,6 +126,10 @@ static inline bool account_in_window(const account_device *device, const ridge_t
 
 /* Room for one more row, zeroed; NULL when out of memory. */
 void *account_grow(trace_array *array, size_t size);
+/* qsort() for what is mostly in order already, as work on one stream is: looks first. */
+void account_sort(void *rows, size_t count, size_t size,
+                  int (*compare)(const void *, const void *));
+int account_order(const void *left, const void *right); /* of int64_t */
 /* The median (mean of the middle two) of values, which are sorted; NAN without any. */
 double account_median(int64_t *values, size_t count);
 
@@ -134,15 +139,14 @@ typedef struct account_text {
 } account_text;
 account_text account_number(double value, ridge_unit unit);
 
-/* gaps.c: gaps, limits (hardware_gap_ns, launch_latency_ns, medians of gaps). */
+/* gaps.c: gaps, limits (hardware_gap_ns, launch_latency_ns, medians of gaps), the range around the
+ * launch that ends a gap. */
 bool account_find_gaps(account_device *device);
 /* paint.c: pieces and causes. */
 typedef struct account_painter account_painter;
 account_painter *account_painter_create(const account_view *view); /* NULL: out of memory */
 void account_painter_free(account_painter *painter);
 bool account_paint(account_painter *painter, account_device *device);
-/* gap_ranges.c: the range around the launch that ends a gap. */
-bool account_find_ranges(account_device *device);
 /* overlap.c: unions, counts, streams, what runs at the same time. */
 bool account_unions(account_device *device);
 bool account_streams(account_device *device);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/sums_internal.h"
+
 void *account_grow(trace_array *array, size_t size)
 {
     void *row;
@@ -28,20 +30,34 @@ void *account_grow(trace_array *array, size_t size)
     return row;
 }
 
-static int order_number(const void *left, const void *right)
+int account_order(const void *left, const void *right)
 {
     const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
 
     return (a > b) - (a < b);
 }
 
+void account_sort(void *rows, size_t count, size_t size, int (*compare)(const void *, const void *))
+{
+    const char *const bytes = rows;
+
+    for (size_t i = 1; i < count; i++)
+        if (compare(bytes + (i - 1) * size, bytes + i * size) > 0) {
+            qsort(rows, count, size, compare);
+            return;
+        }
+}
+
 double account_median(int64_t *values, size_t count)
 {
+    const size_t middle = count / 2;
+
     if (count == 0)
         return NAN;
-    qsort(values, count, sizeof(*values), order_number);
-    return count % 2 != 0 ? (double)values[count / 2]
-                          : ((double)values[count / 2 - 1] + (double)values[count / 2]) / 2;
+    account_sort(values, count, sizeof(*values), account_order);
+    if (count % 2 != 0)
+        return (double)values[middle];
+    return ((double)values[middle - 1] + (double)values[middle]) / 2;
 }
 
 account_text account_number(double value, ridge_unit unit)
@@ -72,7 +88,7 @@ static bool classify(account_view *view)
             continue;
         if (name < count && view->classes[name] == 0) {
             text = ridge_trace_name(view->trace, name, &length);
-            view->classes[name] = (uint8_t)call_class_of(text, length);
+            view->classes[name] = (uint8_t)(call_class_of(text, length) + 1);
         }
     }
     return true;
@@ -90,7 +106,7 @@ static bool find_blocking(account_view *view)
         size_t length;
         const char *const name = ridge_trace_name(view->trace, view->apis[i].name, &length);
 
-        if (view->apis[i].op_count == 0 && view->classes[view->apis[i].name] == CALL_COPY)
+        if (view->apis[i].op_count == 0 && account_call_class(view, (uint32_t)i) == CALL_COPY)
             view->is_blocking[i] = !call_is_async(name, length) && strstr(name, "emcpy") != NULL;
     }
     for (size_t i = 0; i < view->op_count; i++) {
@@ -166,8 +182,7 @@ static bool split_overheads(account_view *view)
             view->profiler[view->profiler_count++] =
                 (account_interval){overhead->start_ns, overhead->end_ns};
     }
-    if (view->code_count > 1)
-        qsort(view->code, view->code_count, sizeof(*view->code), order_code);
+    account_sort(view->code, view->code_count, sizeof(*view->code), order_code);
     return true;
 }
 
@@ -197,7 +212,9 @@ bool account_view_init(account_view *view, const ridge_trace *trace)
     view->threads = ridge_trace_threads(trace, &view->thread_count);
     view->streams = ridge_trace_streams(trace, &view->stream_count);
     ridge_trace_devices(trace, &view->device_count);
-    return number_streams(view) && classify(view) && find_blocking(view) && split_overheads(view);
+    view->innermost = sum_innermost(trace, ~0u, NULL);
+    return view->innermost != NULL && number_streams(view) && classify(view) &&
+           find_blocking(view) && split_overheads(view);
 }
 
 void account_view_release(account_view *view)
@@ -209,5 +226,6 @@ void account_view_release(account_view *view)
     ridge_free(view->thread_marks);
     ridge_free(view->device_streams);
     ridge_free(view->stream_slots);
+    ridge_free(view->innermost);
     *view = (account_view){0};
 }

@@ -6,7 +6,6 @@
 #include "timeline/account.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* -- limits: docs/timeline.md ------------------------------------------------------------------ */
@@ -308,6 +307,5 @@ static int order(const void *left, const void *right)
 
 void account_sort_faults(trace_array *faults)
 {
-    if (faults->count > 1)
-        qsort(faults->rows, faults->count, sizeof(ridge_trace_fault), order);
+    account_sort(faults->rows, faults->count, sizeof(ridge_trace_fault), order);
 }

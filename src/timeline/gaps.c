@@ -36,7 +36,9 @@ static bool add_gap(account_device *device, int64_t start_ns, uint32_t before, s
     gap->end_ns = device->view->ops[device->rows[i]].start_ns;
     gap->before = before;
     gap->after = launched_last(device, i);
-    gap->range = RIDGE_TRACE_NONE;
+    gap->range = device->view->ops[gap->after].api != RIDGE_TRACE_NONE
+                     ? device->view->innermost[device->view->ops[gap->after].api]
+                     : RIDGE_TRACE_NONE;
     return true;
 }
 

@@ -48,15 +48,22 @@ static uint32_t last_that_holds(const end_tree *tree, size_t before, int64_t end
     return at - tree->leaves < tree->count ? tree->rows[at - tree->leaves] : RIDGE_TRACE_NONE;
 }
 
-static void choose(end_tree *tree, const ridge_trace_thread *thread, unsigned kinds,
-                   const ridge_trace_window *window)
+/* The ranges of a thread that count; rows may be NULL to count them alone. */
+static size_t choose(const ridge_trace_range *ranges, const ridge_trace_thread *thread,
+                     unsigned kinds, const ridge_trace_window *window, uint32_t *rows)
 {
-    tree->count = 0;
-    for (size_t i = thread->first_range; i < thread->first_range + thread->range_count; i++)
-        if ((kinds >> tree->ranges[i].kind & 1) != 0 &&
-            (tree->ranges[i].flags & RIDGE_RANGE_OTHER_THREAD) == 0 &&
-            sum_in_window(window, tree->ranges[i].start_ns))
-            tree->rows[tree->count++] = (uint32_t)i;
+    size_t count = 0;
+
+    for (size_t i = thread->first_range; i < thread->first_range + thread->range_count; i++) {
+        if ((kinds >> ranges[i].kind & 1) == 0 ||
+            (ranges[i].flags & RIDGE_RANGE_OTHER_THREAD) != 0 ||
+            !sum_in_window(window, ranges[i].start_ns))
+            continue;
+        if (rows != NULL)
+            rows[count] = (uint32_t)i;
+        count++;
+    }
+    return count;
 }
 
 static void find_in_thread(end_tree *tree, const ridge_trace_thread *thread,
@@ -76,15 +83,20 @@ static void find_in_thread(end_tree *tree, const ridge_trace_thread *thread,
 
 uint32_t *sum_innermost(const ridge_trace *trace, unsigned kinds, const ridge_trace_window *window)
 {
-    size_t api_count, range_count, thread_count, leaves = 1;
+    size_t api_count, range_count, thread_count, most = 0, leaves = 1;
     const ridge_trace_api *const apis = ridge_trace_apis(trace, &api_count);
     const ridge_trace_thread *const threads = ridge_trace_threads(trace, &thread_count);
     end_tree tree = {.ranges = ridge_trace_ranges(trace, &range_count)};
     uint32_t *out = ridge_calloc(api_count + 1, sizeof(*out));
 
-    while (leaves < range_count + 1)
+    for (size_t i = 0; i < thread_count; i++) {
+        const size_t count = choose(tree.ranges, &threads[i], kinds, window, NULL);
+
+        most = count > most ? count : most;
+    }
+    while (leaves < most + 1)
         leaves *= 2;
-    tree.rows = ridge_calloc(range_count + 1, sizeof(*tree.rows));
+    tree.rows = ridge_calloc(most + 1, sizeof(*tree.rows));
     tree.ends = ridge_calloc(leaves * 2, sizeof(*tree.ends));
     if (out == NULL || tree.rows == NULL || tree.ends == NULL) {
         ridge_free(out);
@@ -94,7 +106,7 @@ uint32_t *sum_innermost(const ridge_trace *trace, unsigned kinds, const ridge_tr
     for (size_t i = 0; i < api_count; i++)
         out[i] = RIDGE_TRACE_NONE;
     for (size_t i = 0; i < thread_count; i++) {
-        choose(&tree, &threads[i], kinds, window);
+        tree.count = choose(tree.ranges, &threads[i], kinds, window, tree.rows);
         if (tree.count > 0)
             find_in_thread(&tree, &threads[i], apis, out);
     }

@@ -5,7 +5,6 @@
 #include "timeline/account.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* -- unions ------------------------------------------------------------------------------------ */
 
@@ -40,13 +39,6 @@ static account_interval cut(const account_device *device, const ridge_trace_op *
     };
 }
 
-static int order_number(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Time with two pieces of work or more, and the most at once; an end comes before a start of the
  * same time. */
 static bool find_concurrency(account_device *device)
@@ -69,8 +61,7 @@ static bool find_concurrency(account_device *device)
         ends[count] = part.end_ns;
         count++;
     }
-    if (count > 1)
-        qsort(ends, count, sizeof(*ends), order_number);
+    account_sort(ends, count, sizeof(*ends), account_order);
     for (size_t i = 0; i < count || ended < count;) {
         const bool is_end = i == count || ends[ended] <= starts[i];
         const int64_t next_ns = is_end ? ends[ended] : starts[i];
@@ -263,7 +254,7 @@ static void count_pairs(trace_array *pairs)
 
     if (pairs->count == 0)
         return;
-    qsort(rows, pairs->count, sizeof(*rows), order_pair);
+    account_sort(rows, pairs->count, sizeof(*rows), order_pair);
     for (size_t i = 0; i < pairs->count; i++) {
         if (kept > 0 && order_pair(&rows[kept - 1], &rows[i]) == 0)
             rows[kept - 1].count++;
@@ -271,7 +262,7 @@ static void count_pairs(trace_array *pairs)
             rows[kept++] = rows[i];
     }
     pairs->count = kept;
-    qsort(rows, kept, sizeof(*rows), order_count);
+    account_sort(rows, kept, sizeof(*rows), order_count);
 }
 
 static bool ever_overlap(const account_device *device, uint32_t a, uint32_t b)

@@ -497,7 +497,7 @@ bool account_paint(account_painter *painter, account_device *device)
         }
         if (gap.end_ns > end_ns) {
             gap.end_ns = end_ns;
-            gap.after = RIDGE_TRACE_NONE;
+            gap.after = gap.range = RIDGE_TRACE_NONE;
         }
         gaps[kept] = gap;
         sum_gap(device, &gaps[kept], (uint32_t)kept);

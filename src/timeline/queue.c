@@ -6,7 +6,6 @@
 #include "timeline/account.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct queue_launch {
@@ -45,15 +44,9 @@ static int order_stream_return(const void *left, const void *right)
                                         : order_api(left, right);
 }
 
-static int order_number(const void *left, const void *right)
-{
-    return order(*(const int64_t *)left, *(const int64_t *)right);
-}
-
 static void sort(queue_launch *launches, size_t count, int (*compare)(const void *, const void *))
 {
-    if (count > 1)
-        qsort(launches, count, sizeof(*launches), compare);
+    account_sort(launches, count, sizeof(*launches), compare);
 }
 
 /* One row a call, in order of calls. */
@@ -148,8 +141,7 @@ static int64_t find_depths_of(const queue_launch *launches, size_t count, int64_
     for (size_t i = 0; i < count; i++)
         starts[i] = launches[i].start_ns > launches[i].return_ns ? launches[i].start_ns
                                                                  : launches[i].return_ns;
-    if (count > 1)
-        qsort(starts, count, sizeof(*starts), order_number);
+    account_sort(starts, count, sizeof(*starts), account_order);
     for (size_t i = 0; i < count; i++) {
         const int64_t call_ns = launches[i].return_ns - launches[i].call_ns;
 

@@ -96,12 +96,14 @@ static void add_busy(busy_list *list, const ridge_trace_op *op)
 
 static bool find_busy(range_work *work)
 {
-    const size_t list_count = work->device_count + 1;
+    /* All devices together are asked for where a range launched on several. */
+    const size_t list_count = work->device_count > 1 ? work->device_count + 1 : 1;
     size_t *const room = ridge_calloc(list_count, sizeof(*room));
     busy_piece *place;
 
     work->busy = ridge_calloc(list_count, sizeof(*work->busy));
-    work->pieces = ridge_calloc(work->op_count * 2 + 1, sizeof(*work->pieces));
+    work->pieces =
+        ridge_calloc(work->op_count * (list_count > 1 ? 2 : 1) + 1, sizeof(*work->pieces));
     if (room == NULL || work->busy == NULL || work->pieces == NULL) {
         ridge_free(room);
         return false;
@@ -116,7 +118,8 @@ static bool find_busy(range_work *work)
     ridge_free(room);
     for (size_t i = 0; i < work->op_count; i++) {
         add_busy(&work->busy[work->streams[work->ops[i].stream].device], &work->ops[i]);
-        add_busy(&work->busy[work->device_count], &work->ops[i]);
+        if (list_count > 1)
+            add_busy(&work->busy[work->device_count], &work->ops[i]);
     }
     for (size_t i = 0; i < list_count; i++) {
         uint64_t sum = 0;

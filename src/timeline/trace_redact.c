@@ -9,22 +9,25 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "timeline/kineto/kineto_internal.h"
 #include "timeline/timeline_internal.h"
 
-bool ridge_trace_is_trace(const void *data, size_t size_bytes)
+bool ridge_trace_is_trace(const char *path)
 {
     static const char sqlite[] = "SQLite format 3";
-    static const uint8_t gzip[] = {0x1f, 0x8b}, zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-    const uint8_t *const bytes = data;
-    size_t at = 0;
+    kineto_input *input;
+    char bytes[256];
+    size_t size, at = 0;
 
-    if ((size_bytes >= sizeof(sqlite) && memcmp(bytes, sqlite, sizeof(sqlite)) == 0) ||
-        (size_bytes > sizeof(gzip) && memcmp(bytes, gzip, sizeof(gzip)) == 0) ||
-        (size_bytes > sizeof(zstd) && memcmp(bytes, zstd, sizeof(zstd)) == 0))
+    if (kineto_input_open(path, NULL, 0, &input, NULL) != RIDGE_OK)
+        return false;
+    size = kineto_input_read(input, bytes, sizeof(bytes));
+    kineto_input_free(input);
+    if (size >= sizeof(sqlite) && memcmp(bytes, sqlite, sizeof(sqlite)) == 0)
         return true;
-    while (at < size_bytes && memchr(" \t\r\n", bytes[at], 4) != NULL)
+    while (at < size && memchr(" \t\r\n", bytes[at], 4) != NULL)
         at++;
-    return at < size_bytes && (bytes[at] == '{' || bytes[at] == '[');
+    return at < size && (bytes[at] == '{' || bytes[at] == '[');
 }
 
 ridge_status ridge_trace_redact(const char *path, const char *out_path,

@@ -25,6 +25,7 @@ static struct {
     cupti_buffer_request request;
     cupti_buffer_done done;
     int is_on[KINDS];
+    int is_muted[2][4]; /* by driver, function */
     struct buffer buffers[THREAD_BUFFERS];
     unsigned long long now_ns;
     unsigned next_correlation;
@@ -146,7 +147,7 @@ unsigned cuptiGetCallbackName(unsigned domain, uint32_t function, const char **n
 {
     static const char *const names[2][4] = {
         {NULL, "cuLaunchKernel", "cuCtxSetCurrent", "cuModuleLoadData"},
-        {NULL, "cudaLaunchKernel_v7000", "cudaGetDevice_v3020", "cudaMemcpyAsync_v3020"},
+        {NULL, "cudaLaunchKernel_v7000", "cudaGetLastError_v3020", "cudaGetDevice_v3020"},
     };
 
     if (domain < 1 || domain > 2 || function < 1 || function > 3)
@@ -166,6 +167,18 @@ unsigned cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_
 }
 
 #ifndef FAKE_OLD
+unsigned cuptiActivityEnableDriverApi(uint32_t function, uint8_t is_on)
+{
+    fake.is_muted[1][function % 4] = !is_on;
+    return 0;
+}
+
+unsigned cuptiActivityEnableRuntimeApi(uint32_t function, uint8_t is_on)
+{
+    fake.is_muted[0][function % 4] = !is_on;
+    return 0;
+}
+
 unsigned cuptiActivityFlushPeriod(uint32_t period_ms)
 {
     (void)period_ms;
@@ -205,7 +218,9 @@ static void add(unsigned thread, const void *record, size_t size)
     const size_t whole = size_of(kind);
 
     pthread_mutex_lock(&fake.lock);
-    if (kind < KINDS && fake.is_on[kind]) {
+    if (kind < KINDS && fake.is_on[kind] &&
+        !((kind == CUPTI_RUNTIME || kind == CUPTI_DRIVER) &&
+          fake.is_muted[kind == CUPTI_DRIVER][((const cupti_api *)record)->function % 4])) {
         size_t record_count = 0;
 
         if (buffer->bytes != NULL && whole > buffer->size - buffer->used)
@@ -319,6 +334,12 @@ void fake_cupti_rest(unsigned thread)
                                .start_ns = now,
                                .end_ns = now + 50};
     cupti_kernel untimed = {.kind = CUPTI_CONCURRENT_KERNEL, .context = 1, .name = "untimed"};
+    cupti_api slow = {.kind = CUPTI_RUNTIME,
+                      .function = 3,
+                      .start_ns = now,
+                      .end_ns = now + 50000,
+                      .thread = thread,
+                      .correlation = 905};
     cupti_api driver = {.kind = CUPTI_DRIVER,
                         .function = 3,
                         .start_ns = now,
@@ -337,6 +358,9 @@ void fake_cupti_rest(unsigned thread)
     ADD(thread, sync);
     ADD(thread, overhead);
     ADD(thread, untimed);
+    ADD(thread, slow);
+    slow.end_ns = now + 500;
+    ADD(thread, slow);
     ADD(thread, driver);
     ADD(thread, name);
     ADD(thread, unknown);

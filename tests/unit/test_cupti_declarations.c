@@ -165,6 +165,10 @@ _Static_assert(CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER == 1 &&
                "other kinds of overhead");
 
 /* The calls take as many arguments of the same sizes; enumerations and pointers go by ours. */
+#if CUPTI_API_VERSION < 24 /* of CUDA 12.6 */
+CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId function, uint8_t is_on);
+CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId function, uint8_t is_on);
+#endif
 #define SAME_CALL(symbol, is_needed, parameters)                                                   \
     _Static_assert(sizeof(&(symbol)) == sizeof(void *), #symbol " is not there");
 CUPTI_FUNCTIONS(SAME_CALL)

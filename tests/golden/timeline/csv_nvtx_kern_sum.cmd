@@ -1,0 +1,1 @@
+ridge timeline --csv nvtx_kern_sum timeline/alloc.sqlite
