@@ -436,6 +436,10 @@ static const char *type_name(kineto_slice type)
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (kineto_is(type, table[i].type))
             return table[i].name;
+    /* What is short already, as ridge_trace_redact() writes it. */
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (kineto_is(type, table[i].name))
+            return table[i].name;
     return NULL;
 }
 
