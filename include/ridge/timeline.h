@@ -9,7 +9,7 @@
  * Copies only: a copy or memset ran and no kernel. Every nanosecond of idle time gets one cause, so
  * the causes sum to the idle time. Where a trace cannot tell a cause, it is RIDGE_IDLE_UNKNOWN.
  *
- * The rules are those of docs/manual/timeline.md; the numbers they use stand in the account. */
+ * The rules are those of docs/timeline.md; the numbers they use stand in the account. */
 #ifndef RIDGE_TIMELINE_H
 #define RIDGE_TIMELINE_H
 
@@ -85,7 +85,7 @@ const char *ridge_pace_name(ridge_pace pace); /* "prefill-like", "decode-like", 
 typedef struct ridge_idle_piece {
     int64_t start_ns, end_ns;
     uint32_t gap; /* row of the account's gaps */
-    uint32_t api; /* the call in it, or RIDGE_TRACE_NONE */
+    uint32_t api; /* the call in it; of SYNC_REFILL the wait before it; or RIDGE_TRACE_NONE */
     uint8_t cause;
 } ridge_idle_piece;
 
@@ -131,17 +131,17 @@ typedef struct ridge_device_account {
     size_t graph_kernel_count;      /* kernels (and graph rows) that graphs launched */
     int64_t kernel_sum_ns;          /* with overlaps */
     double median_kernel_ns;        /* NAN without kernels */
-    double median_launch_period_ns; /* between launches of this device's work; NAN */
+    double median_launch_period_ns; /* between launches of this device's kernels; NAN */
     double median_graph_gap_ns;     /* inside graphs; NAN */
     double median_hardware_gap_ns;  /* of gaps in front of work that was queued; NAN */
     int64_t hardware_gap_ns;        /* limit: shorter gaps are back to back */
-    int64_t launch_latency_ns;      /* from a launch to its start where the device was idle */
+    int64_t launch_latency_ns;      /* limit: later work had to queue. From the median latency */
 
     /* Launched and not started, counted when a launch call returns; a graph counts once. */
     double queue_depth_median; /* NAN: no launches recorded */
     size_t queue_depth_most;
     double queue_empty_frac; /* launches that found nothing queued or running; NAN */
-    int64_t queue_full_ns;   /* the host waited for room */
+    int64_t queue_full_ns;   /* threads that launch this device's work waited for room; summed */
 
     int64_t concurrent_ns;        /* two pieces of work or more */
     int64_t copy_ns;              /* union of copies and memsets */
@@ -206,9 +206,12 @@ const ridge_device_account *ridge_timeline_main_device(const ridge_timeline *tim
 
 /* A kernel and what it could take at least: the bytes and operations of the PyTorch operation that
  * launched it (where this kernel alone does them), or of a line of the user's, under the chip's
- * roofs; no less than an empty kernel takes, for which the shortest kernel of the trace stands where
- * roofs do not tell. A ratio below 1: data came from the L2 cache. Ranked by measured over bound among those with 2 % of
- * the kernels' time or more, ties by what can be gained; without bounds by time. */
+ * roofs; no less than what an empty kernel takes, 0.8 us or the shortest kernel of the trace where
+ * roofs do not tell. A ratio below 1: data came from the L2 cache.
+ *
+ * Ranked by measured over bound among those with 2 % of the kernels' time or more, ties by what can
+ * be gained; without bounds by time. Tiny ones come with those: there is little to gain inside a
+ * kernel that has next to nothing to do. */
 typedef struct ridge_kernel_rank {
     ridge_trace_sum sum; /* by demangled name */
     double share_frac;   /* of the device's kernel time */
@@ -216,6 +219,7 @@ typedef struct ridge_kernel_rank {
     double ratio;        /* total / bound; NAN */
     char source[64];     /* of the bound: "shapes of aten::mm", "given", "bytes"; "" */
     size_t bound_count;  /* calls that have one: the others are left out of bound and ratio */
+    bool is_tiny;        /* the bound is what an empty kernel takes */
 } ridge_kernel_rank;
 
 /* Bounds by hand, a line a kernel; '#' begins a comment:

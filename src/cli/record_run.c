@@ -140,15 +140,54 @@ static void set_environment(const struct request *request, const char *folder,
     set_milliseconds("RIDGE_COLLECT_DURATION", request->duration_s);
 }
 
+static volatile sig_atomic_t running; /* the program; 0: none */
+
+/* timeout(1) and batch systems end the command with these: the program gets them, and what it left is
+ * kept. Interrupts of a terminal go to the whole group, so those are only ignored. */
+static void pass_on(int number)
+{
+    if (running > 0)
+        kill((pid_t)running, number);
+}
+
+static const struct signal_row {
+    int number;
+    void (*on)(int number);
+} signals[] = {{SIGINT, SIG_IGN}, {SIGQUIT, SIG_IGN}, {SIGTERM, pass_on}, {SIGHUP, pass_on}};
+
+enum { SIGNAL_COUNT = sizeof(signals) / sizeof(signals[0]) };
+
+static void take_signals(struct sigaction before[SIGNAL_COUNT])
+{
+    size_t i;
+
+    for (i = 0; i < SIGNAL_COUNT; i++) {
+        struct sigaction action = {.sa_handler = signals[i].on, .sa_flags = SA_RESTART};
+
+        sigemptyset(&action.sa_mask);
+        sigaction(signals[i].number, NULL, &before[i]);
+        /* nohup(1) has them ignored, which stays. */
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(signals[i].number, &action, NULL);
+    }
+}
+
+static void give_signals_back(const struct sigaction before[SIGNAL_COUNT])
+{
+    size_t i;
+
+    for (i = 0; i < SIGNAL_COUNT; i++)
+        sigaction(signals[i].number, &before[i], NULL);
+}
+
 /* Does not return. The number of an error goes through the pipe, which a program that starts
  * closes. */
 static void run_child(const struct request *request, const char *folder, const char *collector,
-                      const char *cupti, int to)
+                      const char *cupti, const struct sigaction *before, int to)
 {
     int number;
 
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
+    give_signals_back(before);
     signal(SIGXFSZ, SIG_DFL);
     set_environment(request, folder, collector, cupti);
     execvp(request->command[0], request->command);
@@ -162,19 +201,20 @@ static void run_child(const struct request *request, const char *folder, const c
 static int run(const struct request *request, const char *folder, const char *collector,
                const char *cupti, struct ending *out)
 {
-    void (*const on_interrupt)(int) = signal(SIGINT, SIG_IGN);
-    void (*const on_quit)(int) = signal(SIGQUIT, SIG_IGN);
+    struct sigaction before[SIGNAL_COUNT];
     int ends[2] = {-1, -1}, number = 0, state = 0;
     pid_t child = -1;
 
+    take_signals(before);
     if (pipe(ends) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0)
         child = fork();
     if (child == 0) {
         close(ends[0]);
-        run_child(request, folder, collector, cupti, ends[1]);
+        run_child(request, folder, collector, cupti, before, ends[1]);
     }
     if (child < 0)
         number = errno;
+    running = (sig_atomic_t)child;
     close(ends[1]);
     if (child > 0) {
         if (read(ends[0], &number, sizeof(number)) != (ssize_t)sizeof(number))
@@ -183,8 +223,7 @@ static int run(const struct request *request, const char *folder, const char *co
             ;
     }
     close(ends[0]);
-    signal(SIGINT, on_interrupt);
-    signal(SIGQUIT, on_quit);
+    running = 0; /* signals stay taken: the file is made now */
     if (number != 0) {
         cli_message(request->command[0], "cannot be run: %s", strerror(number));
         return ridge_status_exit(RIDGE_ERR_IO);
@@ -288,20 +327,27 @@ static void describe_loss(const struct request *request, const ridge_collect_tot
                  "record less");
 }
 
-static const char *count_text(uint64_t count, char buffer[32])
+/* "1,280 kernels" */
+static const char *count_text(uint64_t count, const char *one, const char *many, char buffer[64])
 {
-    return ridge_number_text((double)count, RIDGE_UNIT_COUNT, buffer, 32);
+    char number[32];
+
+    snprintf(buffer, 64, "%s %s", ridge_number_text((double)count, RIDGE_UNIT_COUNT, number, 32),
+             count == 1 ? one : many);
+    return buffer;
 }
 
 static int say_what(const struct request *request, const char *output,
                     const ridge_collect_totals *totals, const struct ending *ending)
 {
-    char kernels[32], copies[32], calls[32], dropped[32], span[32], loss[480], text[64];
+    char kernels[64], copies[64], calls[64], dropped[32], span[32], loss[480], text[64];
 
     describe_loss(request, totals, ending, loss, sizeof(loss));
-    cli_message(output, "%s kernels, %s copies, %s calls, %s dropped, %s; %s%s",
-                count_text(totals->kernel_count, kernels), count_text(totals->copy_count, copies),
-                count_text(totals->call_count, calls), count_text(totals->dropped_count, dropped),
+    cli_message(output, "%s, %s, %s, %s dropped, %s; %s%s",
+                count_text(totals->kernel_count, "kernel", "kernels", kernels),
+                count_text(totals->copy_count, "copy", "copies", copies),
+                count_text(totals->call_count, "call", "calls", calls),
+                ridge_number_text((double)totals->dropped_count, RIDGE_UNIT_COUNT, dropped, 32),
                 ridge_number_text((double)totals->span_ns, RIDGE_UNIT_NS, span, sizeof(span)),
                 loss[0] != '\0' ? "incomplete: " : "ridge timeline ",
                 loss[0] != '\0' ? loss : output);

@@ -300,8 +300,6 @@ static void write_ranges(const ridge_range_sums *sums, ridge_json *json)
         ridge_json_integer(json, "host_ns", sum->host_ns);
         ridge_json_count(json, "launching_count", sum->launching_count);
         ridge_json_integer(json, "launching_ns", sum->launching_ns);
-        ridge_json_count(json, "launching_count", sum->launching_count);
-        ridge_json_integer(json, "launching_ns", sum->launching_ns);
         ridge_json_integer(json, "projected_ns", sum->projected_ns);
         ridge_json_integer(json, "kernel_ns", sum->kernel_ns);
         ridge_json_count(json, "kernel_count", sum->kernel_count);

@@ -4,8 +4,6 @@
  * overlaps and what queues counted, then faults and verdicts from those numbers. */
 #include "timeline/account.h"
 
-#include <stdlib.h>
-
 struct ridge_timeline {
     const ridge_trace *trace; /* borrowed */
     ridge_trace_window window;

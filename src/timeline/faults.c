@@ -6,7 +6,6 @@
 #include "timeline/account.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* -- limits: docs/timeline.md ------------------------------------------------------------------ */

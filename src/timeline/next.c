@@ -71,10 +71,10 @@ static double gain_of(const ridge_kernel_rank *rank)
     return rank->bound_ns * (rank->ratio - 1);
 }
 
-/* 0: large and with a bound; 1: large; 2: the rest. */
+/* 0: large, with a bound that says something; 1: large; 2: the rest. */
 static int class_of(const ridge_kernel_rank *rank)
 {
-    return rank->share_frac < share_least ? 2 : isnan(rank->ratio) ? 1 : 0;
+    return rank->share_frac < share_least ? 2 : isnan(rank->ratio) || rank->is_tiny ? 1 : 0;
 }
 
 static int order_ranks(const void *left, const void *right)
@@ -129,6 +129,7 @@ static ridge_status make_ranks(const ridge_trace *trace, const ridge_trace_sums 
         rank->bound_count = of->count;
         rank->bound_ns = of->count > 0 ? of->least_ns : NAN;
         rank->ratio = of->count > 0 ? of->measured_ns / of->least_ns : NAN;
+        rank->is_tiny = of->count > 0 && of->least_ns <= bounds->floor_ns * (double)of->count;
         write_source(trace, of, rank->source, sizeof(rank->source));
     }
     ridge_free(by_name);

@@ -21,13 +21,14 @@ bool kernel_is_product(const char *operation);
 const ridge_work *given_bounds_find(const ridge_given_bounds *given, const char *demangled,
                                     const char *base);
 
-enum { BOUND_GIVEN = UINT32_MAX }; /* a source, beside rows of ranges */
+#define BOUND_GIVEN UINT32_MAX /* a source, beside rows of ranges */
 
 /* The least time of each piece of work in nanoseconds, NAN where it is not known, and where it comes
  * from: the row of its operation in ridge_trace_ranges(), BOUND_GIVEN. */
 typedef struct kernel_bounds {
     double *least_ns;
     uint32_t *sources;
+    double floor_ns; /* what an empty kernel takes: no least time is below */
 } kernel_bounds;
 
 ridge_status kernel_bounds_init(kernel_bounds *bounds, const ridge_trace *trace, uint32_t device,

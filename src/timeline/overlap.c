@@ -5,7 +5,6 @@
 #include "timeline/account.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* -- unions ------------------------------------------------------------------------------------ */
 

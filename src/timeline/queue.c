@@ -6,7 +6,6 @@
 #include "timeline/account.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct queue_launch {

@@ -60,8 +60,10 @@ ridge_trace_stream *trace_stream_at(ridge_trace *trace, uint32_t stream);
 uint32_t trace_config(ridge_trace *trace, const ridge_trace_config *config);
 
 /* Copies of the rows. Work with end < start, or without times, is counted in
- * info.inverted_count and left out; with end == start counted in instant_count. api and op_count
- * are found by trace_finish(). */
+ * info.inverted_count and left out; with end == start counted in instant_count. Rows of the host with
+ * end < start get no length. Times of 2^62 ns and beyond are counted in info.skipped_count (work: in
+ * inverted_count) and left out, so that no difference of times overflows. api and op_count are found
+ * by trace_finish(). */
 void trace_add_op(ridge_trace *trace, const ridge_trace_op *op, trace_key key);
 void trace_add_api(ridge_trace *trace, const ridge_trace_api *api);
 /* A second row of a call: counted in info.repeated_count. */

@@ -90,7 +90,7 @@ static struct rank_case {
     {"below 2 %: by time alone", "half", 3, NAN, NAN, 0, ""},
     {"product in pieces: the result is the helper's", "gemm_splitK", 4, MM_READ, 2, 1,
      "shapes of aten::mm"},
-    {"small, though far from its bound", "fill", 5, 1000, 5, 1, "shapes of aten::fill_"},
+    {"small, though far from its bound", "fill", 5, 800, 6.25, 1, "shapes of aten::fill_"},
     {"helper", "splitKreduce_kernel", 6, NAN, NAN, 0, ""},
 };
 
@@ -120,7 +120,7 @@ static void ranks(void **state)
 
 static void lines_of_the_user_come_first(void **state)
 {
-    static const char text[] = "large bytes=2000000\nadd bytes=100\nnccl.* bytes=1\n";
+    static const char text[] = "large bytes=2000000\nadd bytes=10000\nnccl.* bytes=1\n";
     ridge_trace *const trace = TRACE_OF(ranked);
     ridge_given_bounds *given;
     ridge_timeline_next next;
@@ -135,6 +135,30 @@ static void lines_of_the_user_come_first(void **state)
     assert_true(is_equal(next.ranks[1].ratio, 2));
     ridge_timeline_next_free(&next);
     ridge_given_bounds_free(given);
+    ridge_trace_free(trace);
+}
+
+/* The worst ratio of all, but there is nothing to do in it. */
+static void tiny_kernels_are_not_first(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_OP, "aten::fill_", 0, 100, .shapes = "u8[10]"},
+        {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+        {ROW_KERNEL, "fill", 1000, 101000, .key = 1},
+        {ROW_OP, "aten::add", 100, 200, .shapes = ADD_SHAPES},
+        {ROW_CALL, "cudaLaunchKernel", 110, 120, .key = 2},
+        {ROW_KERNEL, "add", 200000, 200000 + 2 * ADD_BYTES, .key = 2},
+    };
+    ridge_trace *const trace = TRACE_OF(rows);
+    ridge_timeline_next next;
+
+    (void)state;
+    plan(trace, NULL, false, &next);
+    assert_string_equal(next.ranks[0].sum.name, "add");
+    assert_false(next.ranks[0].is_tiny);
+    assert_true(next.ranks[1].is_tiny);
+    assert_true(next.ranks[1].ratio > next.ranks[0].ratio);
+    ridge_timeline_next_free(&next);
     ridge_trace_free(trace);
 }
 
@@ -432,6 +456,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, ranks, rank_cases);
     cases_add(&list, "lines of the user come first", lines_of_the_user_come_first, NULL);
+    cases_add(&list, "tiny kernels", tiny_kernels_are_not_first, NULL);
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
     CASES_ADD_ROWS(&list, writes_a_line, line_cases);
     CASES_ADD_ROWS(&list, advises, advice_cases);

@@ -211,7 +211,7 @@ ridge_status nsys_open_bytes(nsys_database *database, const void *data, size_t s
         nsys_close(database);
         return status;
     }
-    used = (unsigned char *)(uintptr_t)data; /* read only, as the flag says */
+    memcpy(&used, &data, sizeof(used)); /* read only, as the flag says */
     if (bytes[18] == 2 || bytes[19] == 2) {
         used = without_log(bytes, size_bytes);
         flags |= SQLITE_DESERIALIZE_FREEONCLOSE;
@@ -277,7 +277,7 @@ bool nsys_has_column(nsys_database *database, const char *table, const char *col
 
 /* Names the columns that exist. False: out of memory, or one that every version has is missing. */
 static bool write_query(nsys_reader *reader, const nsys_table *table, ridge_text *sql,
-                        int8_t *result_index)
+                        int *result_index)
 {
     int count = 1;
 
@@ -287,7 +287,7 @@ static bool write_query(nsys_reader *reader, const nsys_table *table, ridge_text
     for (unsigned i = 0; i < NSYS_COLUMNS && table->columns[i] != NULL; i++) {
         if (nsys_has_column(&reader->database, table->name, table->columns[i])) {
             ridge_text_format(sql, ", \"%s\"", table->columns[i]);
-            result_index[i] = (int8_t)count++;
+            result_index[i] = count++;
         } else if ((table->required >> i & 1) != 0) {
             trace_partial(reader->trace, "table %s has no column %s", table->name,
                           table->columns[i]);
@@ -359,7 +359,7 @@ static int step_all(nsys_reader *reader, const nsys_table *table, nsys_row *row,
 void nsys_scan(nsys_reader *reader, const nsys_table *table)
 {
     sqlite3 *const handle = reader->database.handle;
-    int8_t result_index[NSYS_COLUMNS];
+    int result_index[NSYS_COLUMNS];
     nsys_row row = {.result_index = result_index};
     ridge_text sql;
     uint64_t count = 0;

@@ -50,9 +50,9 @@ typedef struct nsys_reader nsys_reader;
 typedef struct nsys_row {
     int64_t rowid;
     int64_t values[NSYS_COLUMNS];
-    uint32_t has;               /* bit i: column i holds a number, or text where it may */
-    sqlite3_stmt *statement;    /* for nsys_row_text() */
-    const int8_t *result_index; /* of each column; -1: the table has none */
+    uint32_t has;            /* bit i: column i holds a number, or text where it may */
+    sqlite3_stmt *statement; /* for nsys_row_text() */
+    const int *result_index; /* of each column; -1: the table has none */
 } nsys_row;
 
 typedef struct nsys_table {
