@@ -31,8 +31,9 @@
 
 enum { SESSIONS_MOST = 200, REOPEN = 5 };
 
-typedef enum part { NULL_TEST, SENSITIVITY, SEPARATE, ZEROS, PARTS } part;
-static const char *const PART_NAMES[PARTS] = {"null", "sensitivity", "separate", "zeros"};
+typedef enum part { NULL_TEST, SENSITIVITY, SEPARATE, ZEROS } part;
+static const char *const PART_NAMES[] = {"null", "sensitivity", "separate", "zeros"};
+enum { PARTS = sizeof(PART_NAMES) / sizeof(PART_NAMES[0]) };
 
 /* A row of the table: two arms of one probe. */
 typedef struct cell {

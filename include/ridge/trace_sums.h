@@ -19,11 +19,14 @@
 extern "C" {
 #endif
 
-/* Part of a trace: work whose launch (ranges, calls and work without one: themselves) begins in it.
- * A zero structure is the whole. */
+/* Part of a trace: work whose launch (ranges, calls: themselves) begins in it. A zero structure is
+ * the whole. The accounts of timeline.h cut the GPU's time at it; or, when it follows launches, take
+ * on each device the time from the first start to the last end of the work that was launched in it,
+ * however much later that ran. */
 typedef struct ridge_trace_window {
     bool is_set;
     int64_t start_ns, end_ns; /* start <= t < end */
+    bool follows_launches;
 } ridge_trace_window;
 
 /* The window of every instance of a range by name (an extended regular expression, whole name; the

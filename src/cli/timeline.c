@@ -142,7 +142,7 @@ static int read_steps(const char *text, struct timeline_file *file)
             window->start_ns = ranges[i].start_ns;
         if (!window->is_set || ranges[i].end_ns > window->end_ns)
             window->end_ns = ranges[i].end_ns;
-        window->is_set = true;
+        window->is_set = window->follows_launches = true;
     }
     if (window->is_set)
         return CLI_DONE;

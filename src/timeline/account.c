@@ -113,11 +113,37 @@ static bool fill(account_device *device, account_painter *painter, trace_array *
     return true;
 }
 
-static bool add_devices(ridge_timeline *timeline, const account_view *view, account_interval window,
+/* The window in the device's own time: itself, or from the first start to the last end of what was
+ * launched in it; empty when nothing was. */
+static account_interval window_of(const ridge_trace_window *window, const account_view *view,
+                                  const uint32_t *rows, size_t count)
+{
+    account_interval found = {INT64_MAX, INT64_MIN};
+
+    if (!window->is_set)
+        return (account_interval){INT64_MIN, INT64_MAX};
+    if (!window->follows_launches)
+        return (account_interval){window->start_ns, window->end_ns};
+    for (size_t i = 0; i < count; i++) {
+        const ridge_trace_op *const op = &view->ops[rows[i]];
+        const int64_t launch_ns =
+            op->api != RIDGE_TRACE_NONE ? view->apis[op->api].start_ns : op->start_ns;
+
+        if (launch_ns < window->start_ns || launch_ns >= window->end_ns)
+            continue;
+        found.start_ns = op->start_ns < found.start_ns ? op->start_ns : found.start_ns;
+        found.end_ns = op->end_ns > found.end_ns ? op->end_ns : found.end_ns;
+    }
+    return found;
+}
+
+static bool add_devices(ridge_timeline *timeline, const account_view *view,
                         account_painter *painter, const uint32_t *rows, const size_t *firsts,
                         const int64_t *full_ns)
 {
     for (size_t i = 0; i < view->device_count; i++) {
+        const account_interval window =
+            window_of(&timeline->window, view, rows + firsts[i], firsts[i + 1] - firsts[i]);
         account_device device = {
             .view = view,
             .device = (uint32_t)i,
@@ -154,11 +180,11 @@ static bool waits_for_host(const ridge_timeline *timeline)
 
 /* -- life -------------------------------------------------------------------------------------- */
 
-static bool fill_timeline(ridge_timeline *timeline, const ridge_trace_window *window)
+static bool fill_timeline(ridge_timeline *timeline)
 {
-    const bool is_set = window != NULL && window->is_set;
-    const account_interval asked = {is_set ? window->start_ns : INT64_MIN,
-                                    is_set ? window->end_ns : INT64_MAX};
+    const ridge_trace_window *const window = &timeline->window;
+    const account_interval asked = {window->is_set ? window->start_ns : INT64_MIN,
+                                    window->is_set ? window->end_ns : INT64_MAX};
     account_view view = {0};
     int64_t *full_ns = NULL;
     account_painter *painter = NULL;
@@ -173,7 +199,7 @@ static bool fill_timeline(ridge_timeline *timeline, const ridge_trace_window *wi
     full_ns = account_queue_full(&view, asked.start_ns, asked.end_ns);
     done = painter != NULL && timeline->devices != NULL && full_ns != NULL &&
            sort_by_device(&view, &rows, &firsts) &&
-           add_devices(timeline, &view, asked, painter, rows, firsts, full_ns) &&
+           add_devices(timeline, &view, painter, rows, firsts, full_ns) &&
            account_trace_faults(&view, waits_for_host(timeline), &timeline->faults);
     account_sort_faults(&timeline->faults);
 out:
@@ -194,8 +220,8 @@ ridge_status ridge_timeline_create(const ridge_trace *trace, const ridge_trace_w
     *out = NULL;
     if (done) {
         timeline->trace = trace;
-        timeline->window = window != NULL ? *window : (ridge_trace_window){false, 0, 0};
-        done = fill_timeline(timeline, window);
+        timeline->window = window != NULL ? *window : (ridge_trace_window){0};
+        done = fill_timeline(timeline);
     }
     if (!done) {
         ridge_timeline_free(timeline);

@@ -152,7 +152,7 @@ static ridge_status find_window(const ridge_trace *trace, const char *name, cons
                           "range '%.100s': instances %zu to %zu of %zu, counted from 0", name,
                           first, last, found_count);
     qsort(found, found_count, sizeof(*found), order_instances);
-    *out = (ridge_trace_window){true, found[first].start_ns, found[first].end_ns};
+    *out = (ridge_trace_window){true, found[first].start_ns, found[first].end_ns, true};
     for (size_t i = first; i <= last && i < found_count; i++)
         out->end_ns = found[i].end_ns > out->end_ns ? found[i].end_ns : out->end_ns;
     return RIDGE_OK;
@@ -167,7 +167,7 @@ ridge_status ridge_trace_range_window(const ridge_trace *trace, const char *name
     uint8_t *states;
     instance *found;
 
-    *out = (ridge_trace_window){false, 0, 0};
+    *out = (ridge_trace_window){0};
     status = sum_compile("range", name, &expression, err);
     if (status != RIDGE_OK)
         return status;

@@ -153,7 +153,7 @@ static const trace_row windowed[] = {
 
 static void a_window_cuts(void **state)
 {
-    const ridge_trace_window window = {true, 15000, 35000};
+    const ridge_trace_window window = {true, 15000, 35000, false};
     accounts made = make_window(windowed, 6, &window);
     const ridge_device_account *const account = made.devices;
 
@@ -176,7 +176,7 @@ static void a_window_cuts(void **state)
 
 static void a_window_ends_in_a_gap(void **state)
 {
-    const ridge_trace_window window = {true, 5000, 15000};
+    const ridge_trace_window window = {true, 5000, 15000, false};
     accounts made = make_window(windowed, 6, &window);
 
     (void)state;
@@ -187,12 +187,40 @@ static void a_window_ends_in_a_gap(void **state)
     unmake(&made);
 }
 
+/* The host is through with its step long before the GPU is. */
+static void a_window_follows_launches(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_CALL, "cudaLaunchKernel", 0, 100, .key = 1},
+        {ROW_CALL, "cudaLaunchKernel", 1000, 1100, .key = 2},
+        {ROW_CALL, "cudaLaunchKernel", 1200, 1300, .key = 3},
+        {ROW_CALL, "cudaLaunchKernel", 2000, 2100, .key = 4},
+        {ROW_KERNEL, "before", 2000, 9000, .key = 1},
+        {ROW_KERNEL, "a", 9500, 12000, .key = 2},
+        {ROW_KERNEL, "b", 13000, 14000, .key = 3},
+        {ROW_KERNEL, "behind", 14500, 20000, .key = 4},
+    };
+    const ridge_trace_window window = {true, 1000, 2000, true}, none = {true, 1300, 2000, true};
+    accounts made = make_window(rows, 8, &window);
+
+    (void)state;
+    assert_int_equal(made.count, 1);
+    assert_int_equal(made.devices->start_ns, 9500);
+    assert_int_equal(made.devices->end_ns, 14000);
+    assert_int_equal(made.devices->kernel_count, 2);
+    assert_int_equal(made.devices->idle_ns, 1000);
+    unmake(&made);
+    made = make_window(rows, 8, &none);
+    assert_int_equal(made.count, 0);
+    unmake(&made);
+}
+
 static void a_window_without_work(void **state)
 {
-    const ridge_trace_window windows[] = {{true, 11000, 12000},
-                                          {true, 50001, INT64_MAX},
-                                          {true, INT64_MIN, 2000},
-                                          {true, 60000, 50000}};
+    const ridge_trace_window windows[] = {{true, 11000, 12000, false},
+                                          {true, 50001, INT64_MAX, false},
+                                          {true, INT64_MIN, 2000, false},
+                                          {true, 60000, 50000, false}};
 
     (void)state;
     for (size_t i = 0; i < 4; i++) {
@@ -210,7 +238,7 @@ static void windows_add_up(void **state)
 
     (void)state;
     for (int64_t at_ns = 0; at_ns < 60000; at_ns += 7000) {
-        const ridge_trace_window window = {true, at_ns, at_ns + 7000};
+        const ridge_trace_window window = {true, at_ns, at_ns + 7000, false};
         accounts part = make_window(windowed, 6, &window);
 
         if (part.count > 0) {
@@ -664,6 +692,7 @@ int main(void)
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(a_window_cuts),
         cmocka_unit_test(a_window_ends_in_a_gap),
+        cmocka_unit_test(a_window_follows_launches),
         cmocka_unit_test(a_window_without_work),
         cmocka_unit_test(windows_add_up),
         cmocka_unit_test(latency),

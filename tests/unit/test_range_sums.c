@@ -83,7 +83,7 @@ static void sums_a_range(void **state)
 static void keeps_to_a_window(void **state)
 {
     ridge_trace *const trace = TRACE_OF(nested);
-    const ridge_trace_window window = {true, 100, 420};
+    const ridge_trace_window window = {true, 100, 420, false};
     ridge_range_sums sums;
 
     (void)state;

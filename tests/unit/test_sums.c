@@ -72,7 +72,7 @@ static struct sum_case {
 
 static ridge_status sum(const ridge_trace *trace, table of, ridge_trace_sums *out)
 {
-    const ridge_trace_window window = {true, 10, 50};
+    const ridge_trace_window window = {true, 10, 50, false};
 
     switch (of) {
     case BY_NAME:

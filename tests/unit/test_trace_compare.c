@@ -72,7 +72,7 @@ static void compares(void **state)
 static void keeps_to_windows(void **state)
 {
     ridge_trace *const before = TRACE_OF(before_rows);
-    const ridge_trace_window early = {true, 0, 1000}, late = {true, 1000, 2000};
+    const ridge_trace_window early = {true, 0, 1000, false}, late = {true, 1000, 2000};
     ridge_kernel_change *changes;
     size_t count;
 
