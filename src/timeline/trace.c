@@ -345,8 +345,14 @@ void trace_add_api(ridge_trace *trace, const ridge_trace_api *api)
 
 void trace_add_repeat(ridge_trace *trace, const ridge_trace_api *api)
 {
+    ridge_trace_api added = *api;
+
     trace->info.repeated_count++;
-    append(trace, &trace->repeats, api, sizeof(*api));
+    if (!is_time(added.start_ns) || !is_time(added.end_ns))
+        return;
+    if (added.end_ns < added.start_ns)
+        added.end_ns = added.start_ns;
+    append(trace, &trace->repeats, &added, sizeof(added));
 }
 
 void trace_add_range(ridge_trace *trace, const ridge_trace_range *range)

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
             sink = apis[ops[i].api].start_ns;
     }
     for (uint32_t name = 0; name <= ridge_trace_name_count(trace); name++)
-        sink = ridge_trace_name(trace, name, NULL)[0];
+        sink = (unsigned char)ridge_trace_name(trace, name, NULL)[0];
     ridge_trace_free(trace);
     return 0;
 }

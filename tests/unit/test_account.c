@@ -335,14 +335,13 @@ static void queue_full_by_depth(void **state)
     accounts made;
 
     (void)state;
-    for (int i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < COUNT; i++) {
         const int64_t at_ns = 1000 + (int64_t)i * 200000;
+        const int64_t start_ns = 1000000000 + (int64_t)i * 1000;
 
-        rows[2 * i] =
-            (trace_row){ROW_CALL, "cudaLaunchKernel", at_ns,
-                        at_ns + (i == COUNT - 1 ? 100000 : 100001), .key = (uint64_t)i + 1};
-        rows[2 * i + 1] = (trace_row){ROW_KERNEL, "a", 1000000000 + i * 1000,
-                                      1000000000 + i * 1000 + 900, .key = (uint64_t)i + 1};
+        rows[2 * i] = (trace_row){ROW_CALL, "cudaLaunchKernel", at_ns,
+                                  at_ns + (i == COUNT - 1 ? 100000 : 100001), .key = i + 1};
+        rows[2 * i + 1] = (trace_row){ROW_KERNEL, "a", start_ns, start_ns + 900, .key = i + 1};
     }
     made = MAKE(rows);
     assert_int_equal(made.devices->queue_depth_most, COUNT);
@@ -566,14 +565,14 @@ static void random_extreme_times(void **state)
 /* A hundred thousand ranges and calls in each other, and gaps all along: one pass, not one a gap. */
 static void deep_nesting(void **state)
 {
-    enum { COUNT = 100000 };
-    trace_row *const rows = calloc(4 * COUNT, sizeof(*rows));
+    enum { COUNT = 100000, ROWS = 4 * COUNT, FIRST = 10 * COUNT };
+    trace_row *const rows = calloc(ROWS, sizeof(*rows));
     accounts made;
 
     (void)state;
     assert_non_null(rows);
     for (int64_t i = 0; i < COUNT; i++) {
-        const int64_t at_ns = 10 * COUNT + i * 10000;
+        const int64_t at_ns = FIRST + i * 10000;
 
         rows[4 * i] = (trace_row){ROW_NVTX, ":deep", i, (int64_t)COUNT * 40000 - i};
         rows[4 * i + 1] =
@@ -583,7 +582,7 @@ static void deep_nesting(void **state)
         rows[4 * i + 3] =
             (trace_row){ROW_KERNEL, "k", at_ns + 200, at_ns + 4000, .key = (uint64_t)i + 1};
     }
-    made = make_window(rows, 4 * COUNT, NULL);
+    made = make_window(rows, ROWS, NULL);
     adds_up(made.devices);
     assert_int_equal(made.devices->gap_count, COUNT - 1);
     unmake(&made);

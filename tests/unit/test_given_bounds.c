@@ -65,6 +65,9 @@ static struct bad_case {
     {"unknown peak", "norm flops=1 peak=bf17 tensor", "no peak 'bf17 tensor'"},
     {"bad expression", "norm( bytes=1", "line 1: expression 'norm('"},
     {"expression that takes all memory", "((a{99}){99}){99} bytes=1", "repetitions"},
+    {"pluses that double", "a++++++++++++++++++++++++++++++ bytes=1", "repetitions"},
+    {"groups that double", "((((((((((((((((a)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+ bytes=1",
+     "repetitions"},
     {"quotes that do not end", "\"norm bytes=1", "line 1: quotes that do not end"},
 };
 

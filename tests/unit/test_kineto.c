@@ -4,12 +4,15 @@
 #include "cases.h"
 
 #include <inttypes.h>
+#include <unistd.h>
+#define ZLIB_CONST /* zlib does not write through next_in */
 #include <zlib.h>
 #include <zstd.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 #include "ridge/trace.h"
+#include "ridge/trace_redact.h"
 
 /* -- a trace as text --------------------------------------------------------------------------- */
 
@@ -437,12 +440,42 @@ static void reads_what_is_left(void **state)
     }
 }
 
+/* What is redacted reads as before, and says no more than that. */
+static void redacts(void **state)
+{
+    char from[] = "kineto_from_XXXXXX", to[] = "kineto_to_XXXXXX", bytes[8192];
+    const int in = mkstemp(from), out = mkstemp(to);
+    ridge_trace_redaction summary = {0};
+    ridge_error err = {0};
+    FILE *file;
+    size_t size;
+
+    (void)state;
+    assert_true(in >= 0 && out >= 0);
+    assert_int_equal(write(in, whole, strlen(whole)), strlen(whole));
+    close(in);
+    close(out);
+    assert_int_equal(remove(to), 0);
+    if (ridge_trace_redact(from, to, &summary, &err) != RIDGE_OK)
+        fail_msg("%s", err.text);
+    file = fopen(to, "rb");
+    assert_non_null(file);
+    size = fread(bytes, 1, sizeof(bytes) - 1, file);
+    fclose(file);
+    bytes[size] = '\0';
+    assert_null(strstr(bytes, "secret"));
+    assert_non_null(strstr(bytes, "NVIDIA H200"));
+    assert_reads(bytes, size, NULL, whole_rows);
+    assert_int_equal(remove(to), 0);
+    assert_int_equal(remove(from), 0);
+}
+
 static size_t pack_gzip(const char *text, size_t size, char *out, size_t capacity)
 {
     z_stream stream = {0};
 
     assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    stream.next_in = (unsigned char *)(uintptr_t)text;
+    stream.next_in = (const unsigned char *)text;
     stream.avail_in = (unsigned)size;
     stream.next_out = (unsigned char *)out;
     stream.avail_out = (unsigned)capacity;
@@ -599,6 +632,7 @@ int main(void)
     cases_add(&list, "tells about the file", tells_about_the_file, NULL);
     cases_add(&list, "leaves out what is not wanted", leaves_out_what_is_not_wanted, NULL);
     cases_add(&list, "reads what is left of a file cut anywhere", reads_what_is_left, NULL);
+    cases_add(&list, "redacts", redacts, NULL);
     cases_add(&list, "unpacks", unpacks, NULL);
     cases_add(&list, "reads blocks as one", reads_blocks_as_one, NULL);
     cases_add(&list, "survives without memory", survives_without_memory, NULL);

@@ -10,8 +10,7 @@
 
 enum { A = 1000000, ROWS_MOST = 12 };
 
-#define US(us) ((us)*1000)
-#define MS(ms) ((ms)*1000000)
+#define MS(ms) ((ms)*INT64_C(1000000))
 /* The work in front of the gap, launched long before. */
 #define BEFORE                                                                                     \
     {ROW_CALL, "cudaLaunchKernel", 1000, 2000, .key = 1},                                          \

@@ -43,9 +43,9 @@ static ridge_status carry(document_reader *reader, const char *bytes, size_t siz
 {
     const size_t wanted = reader->carry_size + size + KINETO_GUARD_BYTES;
 
-    if (size == 0)
+    if (size == 0 || bytes == NULL)
         return RIDGE_OK;
-    if (wanted > reader->carry_capacity) {
+    if (reader->carry == NULL || wanted > reader->carry_capacity) {
         const size_t capacity = wanted + wanted / 2;
         char *const larger = ridge_realloc_array(reader->carry, capacity, 1);
 
@@ -324,7 +324,7 @@ static ridge_status finish(document_reader *reader, const kineto_input *input, r
     kineto_rows_finish(reader->rows);
     info->format = RIDGE_TRACE_KINETO;
     info->event_count = reader->event_count - reader->skipped_count;
-    info->skipped_count = reader->skipped_count;
+    info->skipped_count += reader->skipped_count; /* and rows that the builder left out */
     info->resolution_ns = reader->has_fraction ? 1 : 1000;
     return RIDGE_OK;
 }

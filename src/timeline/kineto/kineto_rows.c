@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "ridge/trace_sums.h"
 
 /* What is known of a name. */
 typedef struct name_facts {
@@ -148,6 +149,16 @@ static uint32_t intern(kineto_rows *rows, kineto_slice text, bool has_escape)
     return trace_intern(rows->trace, rows->text.data, rows->text.length);
 }
 
+/* The copy is of a length that names of kernels stay far below. */
+static uint32_t short_name_of(kineto_rows *rows, uint32_t name)
+{
+    char buffer[1024];
+    const char *const text =
+        ridge_kernel_base_name(ridge_trace_name(rows->trace, name, NULL), buffer, sizeof(buffer));
+
+    return text[0] != '\0' ? trace_intern(rows->trace, text, strlen(text)) : name;
+}
+
 static const name_facts *facts_of(kineto_rows *rows, uint32_t name)
 {
     static const name_facts none = {0};
@@ -169,7 +180,7 @@ static const name_facts *facts_of(kineto_rows *rows, uint32_t name)
     if (facts->short_name == 0) {
         const char *const text = ridge_trace_name(rows->trace, name, NULL);
 
-        facts->short_name = name;
+        facts->short_name = short_name_of(rows, name);
         facts->is_collective = strncmp(text, "nccl", 4) == 0 || strncmp(text, "rccl", 4) == 0 ||
                                strstr(text, " nccl") != NULL || strstr(text, " rccl") != NULL;
     }
@@ -424,6 +435,10 @@ static const char *type_name(kineto_slice type)
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
         if (kineto_is(type, table[i].type))
+            return table[i].name;
+    /* What is short already, as ridge_trace_redact() writes it. */
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+        if (kineto_is(type, table[i].name))
             return table[i].name;
     return NULL;
 }

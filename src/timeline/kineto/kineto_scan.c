@@ -189,7 +189,7 @@ bool kineto_decimal(kineto_slice text, int places, int64_t *out, bool *has_fract
         if (rest > power / 2 || (rest == power / 2 && (number.has_rest || (value & 1) != 0)))
             value++;
     }
-    if (value > limit)
+    if (value >= limit)
         return false;
     *out = number.is_negative ? -(int64_t)value : (int64_t)value;
     *has_fraction |= number.has_fraction;
