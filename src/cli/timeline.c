@@ -322,6 +322,14 @@ static ridge_status write_text(const struct timeline_file *files, size_t count, 
     return timeline_print_screen(files, request, output, err);
 }
 
+/* A trace that was cut has had its line. */
+static int say_nothing(const struct timeline_file *file, const char *so)
+{
+    if (!file->info->is_partial)
+        cli_message(file->path, "no work of a GPU was recorded: %s", so);
+    return CLI_NO;
+}
+
 static int write_results(const struct timeline_file *files, size_t count,
                          const struct timeline_request *request)
 {
@@ -332,15 +340,10 @@ static int write_results(const struct timeline_file *files, size_t count,
     ridge_error err;
     int written = CLI_DONE;
 
-    if (compares && (files[0].main == NULL || files[1].main == NULL)) {
-        cli_message(files[files[0].main == NULL ? 0 : 1].path,
-                    "no work of a GPU was recorded: nothing to compare");
-        return CLI_NO;
-    }
-    if (request->svg != NULL && files[0].main == NULL) {
-        cli_message(files[0].path, "--svg: no work of a GPU was recorded, nothing to draw");
-        return CLI_NO;
-    }
+    if (compares && (files[0].main == NULL || files[1].main == NULL))
+        return say_nothing(&files[files[0].main == NULL ? 0 : 1], "nothing to compare");
+    if (request->svg != NULL && files[0].main == NULL)
+        return say_nothing(&files[0], "nothing to draw");
     if (request->svg != NULL)
         written = cli_write_output(request->svg, write_svg, files, request->force);
     if (written != CLI_DONE)
@@ -361,7 +364,7 @@ static bool is_too_idle(const struct timeline_request *request, const struct tim
     double idle;
 
     if (file->main == NULL) {
-        cli_message(file->path, "--fail-idle: not decided, no work of a GPU was recorded");
+        say_nothing(file, "--fail-idle is not decided");
         return true;
     }
     idle = 100 * timeline_frac((double)file->main->idle_ns, (double)timeline_span(file->main));

@@ -453,6 +453,8 @@ static size_t list_parts(const ridge_device_account *account, struct part parts[
             parts[k] = parts[k - 1];
         parts[k] = part;
     }
+    if (account->collective_ns > 0) /* part of the kernels, with a colour in the lanes alone */
+        parts[count++] = (struct part){COMMUNICATION, "communication", account->collective_ns};
     return count;
 }
 
@@ -475,8 +477,10 @@ static void draw_account(struct drawing *drawing, const struct part *parts, size
         char name[TEXT], text[160], time[TEXT];
 
         snprintf(name, sizeof(name), "k%d", parts[i].kind);
-        ridge_svg_rect(drawing->output, name, x, drawing->y, length, BAR_HEIGHT);
-        x += length;
+        if (parts[i].kind != COMMUNICATION) {
+            ridge_svg_rect(drawing->output, name, x, drawing->y, length, BAR_HEIGHT);
+            x += length;
+        }
         ridge_svg_rect(drawing->output, name, left, y - 10, 12, 12);
         snprintf(text, sizeof(text), "%s %s, %.1f %%", parts[i].name,
                  ridge_number_text((double)parts[i].ns, RIDGE_UNIT_NS, time, sizeof(time)),
