@@ -361,7 +361,7 @@ static int say_what(const struct request *request, const char *output,
 /* Spool files and nothing else. */
 static void remove_folder(const char *folder)
 {
-    char pattern[CLI_PATH_BYTES], path[CLI_PATH_BYTES];
+    char pattern[CLI_PATH_BYTES + 16], path[CLI_PATH_BYTES];
 
     snprintf(pattern, sizeof(pattern), "%s/*.spool", folder);
     while (cli_find_file("", pattern, path) && unlink(path) == 0)
