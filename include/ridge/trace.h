@@ -160,9 +160,11 @@ typedef struct ridge_trace_range {
     int64_t start_ns, end_ns;
     uint32_t name;   /* NVTX: with its domain as nsys writes it, ":step" in the default one */
     uint32_t thread; /* row of ridge_trace_threads() */
-    uint32_t shapes; /* "bf16[8192,4096] bf16[4096,6144]": the inputs of an operation; 0 */
-    uint8_t kind;    /* ridge_range_kind */
-    uint8_t flags;   /* ridge_range_flags */
+    uint32_t
+        shapes;    /* "bf16[8192,4096] bf16[4096,6144*]": the inputs of an operation; '*' behind an
+                        extent: its stride is 0, one element is read as all of them; 0: none */
+    uint8_t kind;  /* ridge_range_kind */
+    uint8_t flags; /* ridge_range_flags */
 } ridge_trace_range;
 
 /* A time in which the system had put a thread to sleep, or it waited in a call of the system.
