@@ -13,7 +13,6 @@
 /* What is known of a name. */
 typedef struct name_facts {
     uint32_t short_name; /* 0: not asked yet */
-    bool is_collective;
 } name_facts;
 
 typedef struct thread_memory {
@@ -91,13 +90,8 @@ static const name_facts *facts_of(kineto_rows *rows, uint32_t name)
         rows->fact_capacity = capacity;
     }
     facts = &rows->facts[name];
-    if (facts->short_name == 0) {
-        const char *const text = ridge_trace_name(rows->trace, name, NULL);
-
+    if (facts->short_name == 0)
         facts->short_name = short_name_of(rows, name);
-        facts->is_collective = strncmp(text, "nccl", 4) == 0 || strncmp(text, "rccl", 4) == 0 ||
-                               strstr(text, " nccl") != NULL || strstr(text, " rccl") != NULL;
-    }
     return facts;
 }
 
@@ -300,7 +294,7 @@ static void add_work(kineto_rows *rows, const kineto_event *event, uint32_t name
         op.short_name = facts->short_name;
         op.config = config_of(rows, event);
         op.bytes = RIDGE_TRACE_BYTES_UNKNOWN;
-        if (facts->is_collective || event->is_collective)
+        if (event->is_collective)
             op.flags |= RIDGE_OP_COLLECTIVE;
     } else {
         if (event->class == KINETO_MEMCPY)
