@@ -110,8 +110,7 @@ kineto_block *kineto_blocks_next(kineto_blocks *blocks);
 
 /* A text with its escapes resolved; what is none stays. */
 void kineto_add_unescaped(ridge_text *out, kineto_slice text);
-/* The inputs that have dimensions, in order, as in ridge_trace_range.shapes; of a list of tensors
- * each. */
+/* The inputs, as in ridge_trace_range.shapes; of a list of tensors each. */
 void kineto_add_shapes(ridge_text *out, const kineto_event *event);
 
 /* Of deviceProperties. */

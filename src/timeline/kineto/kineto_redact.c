@@ -365,7 +365,29 @@ static void add_work(redactor *to, const kineto_event *event)
         add_number(out, "shared memory", event->shared_bytes);
 }
 
-/* "bf16[8,4*] ?[2]" as the lists that it was read from: a stride is 0 or not. */
+/* One input of the list at hand: dimensions, strides (0 or not) or type. */
+static void add_input(ridge_text *out, const char *at, size_t length, int list)
+{
+    const char *const open = memchr(at, '[', length);
+    const size_t type = open != NULL ? (size_t)(open - at) : length;
+
+    if (list == 2) {
+        add_quoted(out, at, open != NULL ? type : 0);
+        return;
+    }
+    if (open == NULL)
+        ridge_text_add(out, "[]");
+    for (size_t i = type; i < length; i++) {
+        const bool is_digit = (at[i] >= '0' && at[i] <= '9') || at[i] == '-';
+
+        if (list == 0 ? at[i] != '*' : !is_digit && at[i] != '*')
+            ridge_text_add_bytes(out, &at[i], 1);
+        else if (list == 1 && is_digit && i + 1 < length && strchr("*,]", at[i + 1]) != NULL)
+            ridge_text_add(out, at[i + 1] == '*' ? "0" : "1");
+    }
+}
+
+/* "bf16[8,4*] - ?[2]" as the lists that it was read from. */
 static void add_shapes(redactor *to, const kineto_event *event)
 {
     static const char *const lists[] = {", \"Input Dims\": [", "], \"Input Strides\": [",
@@ -378,22 +400,11 @@ static void add_shapes(redactor *to, const kineto_event *event)
     for (int list = 0; list < 3; list++) {
         ridge_text_add(out, lists[list]);
         for (const char *at = to->shapes.data; *at != '\0';) {
-            const size_t type = strcspn(at, "["), end = strcspn(at, " ");
+            const size_t length = strcspn(at, " ");
 
             ridge_text_add(out, at == to->shapes.data ? "" : ", ");
-            if (list == 2)
-                add_quoted(out, at, type < end ? type : end);
-            for (size_t i = type; list < 2 && i < end; i++) {
-                const bool is_digit = (at[i] >= '0' && at[i] <= '9') || at[i] == '-';
-
-                if (list == 0 && at[i] != '*')
-                    ridge_text_add_bytes(out, &at[i], 1);
-                else if (list == 1 && !is_digit && at[i] != '*')
-                    ridge_text_add_bytes(out, &at[i], 1);
-                else if (list == 1 && is_digit && strchr("*,]", at[i + 1]) != NULL)
-                    ridge_text_add(out, at[i + 1] == '*' ? "0" : "1");
-            }
-            at += end;
+            add_input(out, at, length, list);
+            at += length;
             at += *at == ' ';
         }
     }

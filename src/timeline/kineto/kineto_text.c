@@ -182,6 +182,7 @@ void kineto_add_shapes(ridge_text *out, const kineto_event *event)
     const char *const strides_end = strides_at != NULL ? strides_at + event->strides.size : NULL;
     const kineto_slice list = {"", 0};
     kineto_slice dims, inner;
+    size_t absent = 0; /* inputs without dimensions since the last one that has some */
 
     while (kineto_member(&dims_at, dims_end, NULL, &dims)) {
         const char *at = dims.data + 1, *const end = dims.data + dims.size;
@@ -190,8 +191,12 @@ void kineto_add_shapes(ridge_text *out, const kineto_event *event)
         const bool has_lists = strides.size > 2 && strides.data[0] == '[';
         const char *inner_at = has_lists ? strides.data + 1 : NULL;
 
-        if (dims.size <= 2 || dims.data[0] != '[')
+        if (dims.size <= 2 || dims.data[0] != '[') {
+            absent++;
             continue;
+        }
+        for (; absent > 0; absent--)
+            ridge_text_add(out, out->length > 0 ? " -" : "-");
         if (*kineto_space(at, end) != '[') {
             add_shape(out, type, dims, strides);
             continue;
