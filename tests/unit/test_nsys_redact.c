@@ -216,6 +216,30 @@ static void refused(void **state)
     unlink(out_path);
 }
 
+/* Whoever writes it has not finished: what is in the file may be taken back. */
+static void refused_while_written(void **state)
+{
+    static const char *const endings[] = {"-wal", "-journal"};
+    ridge_error err = {0};
+
+    (void)state;
+    write_in(NSYS_ALL);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        char beside[600];
+        FILE *stream;
+
+        snprintf(beside, sizeof(beside), "%s%s", in_path, endings[i]);
+        stream = fopen(beside, "wb");
+        assert_non_null(stream);
+        fputs("rows", stream);
+        fclose(stream);
+        assert_int_equal(ridge_trace_redact(in_path, out_path, NULL, &err), RIDGE_ERR_FORMAT);
+        assert_non_null(strstr(err.text, endings[i]));
+        assert_int_equal(access(out_path, F_OK), -1);
+        unlink(beside);
+    }
+}
+
 static void out_of_memory(void **state)
 {
     ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
@@ -247,6 +271,7 @@ int main(void)
     cases_add(&list, "tells the format", tells_the_format, NULL);
     cases_add(&list, "again", again, NULL);
     cases_add(&list, "refused", refused, NULL);
+    cases_add(&list, "refused while it is written", refused_while_written, NULL);
     cases_add(&list, "out of memory", out_of_memory, NULL);
     return _cmocka_run_group_tests("nsys_redact", list.tests, list.count, make_paths, remove_paths);
 }

@@ -488,6 +488,10 @@ static ridge_status redact(struct redactor *redactor, const char *path, const ch
         status = nsys_check_export(&reader->database, err);
     if (status != RIDGE_OK)
         return status;
+    if (!nsys_look_beside(reader->trace, path))
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    if (info->is_partial)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "%s", info->partial);
     if (reader->database.is_cut || reader->database.is_damaged)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
                           "cut or damaged: what is lost cannot be vouched for");
