@@ -9,7 +9,7 @@
 
 #include "timeline_cli.h"
 
-enum { WORD = 32 };
+enum { WORD = 32, MOST_BLOCKS = 8 };
 
 static int by_rank(const void *left, const void *right)
 {
@@ -144,6 +144,22 @@ static void write_words(const struct timeline_file *const *order, size_t count,
     ridge_output_text(output, "\n");
 }
 
+/* The device and the verdict of each, while they fit a screen. */
+static void write_blocks(const struct timeline_file *const *order, size_t count,
+                         ridge_output *output)
+{
+    char name[128];
+    size_t i;
+
+    for (i = 0; i < count && count <= MOST_BLOCKS; i++) {
+        const struct timeline_view view = {.file = order[i], .account = order[i]->main};
+
+        rank_name(order[i], name, sizeof(name));
+        ridge_output_format(output, "\n%s\n", name);
+        timeline_print_device(&view, output);
+    }
+}
+
 void timeline_write_ranks(const struct timeline_file *files, size_t count,
                           const struct timeline_request *request, ridge_output *output,
                           ridge_json *json)
@@ -165,6 +181,8 @@ void timeline_write_ranks(const struct timeline_file *files, size_t count,
     if (json == NULL && working > 0)
         write_words(order, working, output);
     write_table(order, working, output, json);
+    if (json == NULL)
+        write_blocks(order, working, output);
     for (i = 0; i < count && json == NULL; i++)
         if (files[i].main == NULL)
             ridge_output_format(output, "no work of a GPU: %s\n", cli_base_name(files[i].path));

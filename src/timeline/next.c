@@ -71,10 +71,18 @@ static double gain_of(const ridge_kernel_rank *rank)
     return rank->bound_ns * (rank->ratio - 1);
 }
 
+/* Faster than main memory: there is nothing to win that the least time could show. */
+static bool is_below(const ridge_kernel_rank *rank)
+{
+    return rank->ratio < 1;
+}
+
 /* 0: large, with a bound that says something; 1: large; 2: the rest. */
 static int class_of(const ridge_kernel_rank *rank)
 {
-    return rank->share_frac < share_least ? 2 : isnan(rank->ratio) || rank->is_tiny ? 1 : 0;
+    if (rank->share_frac < share_least)
+        return 2;
+    return isnan(rank->ratio) || rank->is_tiny || is_below(rank) ? 1 : 0;
 }
 
 static int order_ranks(const void *left, const void *right)
@@ -95,15 +103,16 @@ static int order_ranks(const void *left, const void *right)
     return strcmp(a->sum.name, b->sum.name);
 }
 
-/* The first, but no communication: a profiler runs a kernel several times, and one that waits for
- * another rank would wait for ever. */
+/* The first that is not below its least time, but no communication: a profiler runs a kernel several
+ * times, and one that waits for another rank would wait for ever. */
 static void find_worst(const ridge_trace *trace, ridge_timeline_next *out)
 {
     size_t count;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
 
     for (size_t i = 0; i < out->rank_count && out->worst == NULL; i++)
-        if ((ops[out->ranks[i].sum.first_op].flags & RIDGE_OP_COLLECTIVE) == 0)
+        if ((ops[out->ranks[i].sum.first_op].flags & RIDGE_OP_COLLECTIVE) == 0 &&
+            !is_below(&out->ranks[i]))
             out->worst = &out->ranks[i];
 }
 

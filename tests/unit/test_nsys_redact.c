@@ -163,6 +163,21 @@ static void remains_in_kernels(void **state)
     assert_string_equal(summary.remaining, "smith");
 }
 
+static void tells_the_format(void **state)
+{
+    ridge_trace_redaction summary;
+
+    (void)state;
+    write_in(NSYS_ALL);
+    assert_int_equal(ridge_trace_redact(in_path, out_path, &summary, NULL), RIDGE_OK);
+    assert_int_equal(summary.format, RIDGE_TRACE_NSYS);
+    write_in(NSYS_ALL "DROP TABLE IF EXISTS META_DATA_EXPORT;"
+                      "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+                      "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_NAME', 'ridge');");
+    assert_int_equal(ridge_trace_redact(in_path, out_path, &summary, NULL), RIDGE_OK);
+    assert_int_equal(summary.format, RIDGE_TRACE_RECORD);
+}
+
 /* Twice gives the same bytes as once. */
 static void again(void **state)
 {
@@ -253,6 +268,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, is_gone, gones);
     cases_add(&list, "remains in names of kernels", remains_in_kernels, NULL);
+    cases_add(&list, "tells the format", tells_the_format, NULL);
     cases_add(&list, "again", again, NULL);
     cases_add(&list, "refused", refused, NULL);
     cases_add(&list, "refused while it is written", refused_while_written, NULL);

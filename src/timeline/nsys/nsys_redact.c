@@ -339,6 +339,8 @@ static void copy_setting(nsys_reader *reader, const nsys_row *row)
         return;
     }
     value = nsys_row_text(reader, row, 1, &length);
+    if (has_word(key, "EXPORT_PRODUCT_NAME") && ridge_slice_is(slice_of(value, length), "ridge"))
+        redactor->summary->format = RIDGE_TRACE_RECORD;
     if (has_word(key, ":COMMAND"))
         for (size_t i = 0; i < length; i++)
             if (value[i] == '/' || value[i] == '\\') {
