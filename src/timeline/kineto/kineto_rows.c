@@ -161,7 +161,7 @@ static uint32_t stream_of(kineto_rows *rows, const kineto_event *event)
 
 static bool read_three(kineto_slice text, uint32_t out[3])
 {
-    const char *at = text.data, *const end = text.data + text.size;
+    const char *at = text.data, *const end = kineto_end(text);
     kineto_slice value;
     int count = 0;
 
@@ -245,7 +245,7 @@ static ridge_memory_place place_of(kineto_slice word)
 /* "Memcpy HtoD (Pageable -> Device)", "Memset (Device)" */
 static void read_places(const kineto_event *event, ridge_trace_op *op)
 {
-    const char *const end = event->name.data + event->name.size;
+    const char *const end = kineto_end(event->name);
     const char *open =
         event->name.size > 0 ? memchr(event->name.data, '(', event->name.size) : NULL;
     const char *arrow;
