@@ -211,7 +211,8 @@ const ridge_device_account *ridge_timeline_main_device(const ridge_timeline *tim
 /* A kernel and what it could take at least: the bytes and operations of the PyTorch operation that
  * launched it (where this kernel alone does them), or of a line of the user's, under the chip's
  * roofs; no less than what an empty kernel takes, 0.8 us or the shortest kernel of the trace where
- * roofs do not tell. A ratio below 1: data came from the L2 cache.
+ * roofs do not tell. A ratio below 1: data came from the L2 cache; such a kernel ranks as one
+ * without a bound and is never the worst.
  *
  * Ranked by measured over bound among those with 2 % of the kernels' time or more, ties by what can
  * be gained; without bounds by time. Tiny ones come with those: there is little to gain inside a

@@ -54,6 +54,47 @@ int cli_usage_error(const char *format, ...)
     return CLI_USAGE;
 }
 
+char *cli_quote_word(const char *word, char *out, size_t size)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "_-./:=,+@%";
+    size_t length = 0;
+
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        snprintf(out, size, "%s", word);
+        return out;
+    }
+    out[length++] = '\'';
+    for (; *word != '\0' && length + 6 < size; word++)
+        if (*word == '\'')
+            length += (size_t)snprintf(out + length, size - length, "'\\''");
+        else
+            out[length++] = *word;
+    out[length++] = '\'';
+    out[length] = '\0';
+    return out;
+}
+
+void cli_add_option(char *text, size_t size, const char *name, const char *value)
+{
+    const size_t used = strlen(text);
+    char word[CLI_WORD_BYTES];
+
+    if (value != NULL && value[0] != '\0')
+        snprintf(text + used, size - used, " --%s %s", name,
+                 cli_quote_word(value, word, sizeof(word)));
+}
+
+void cli_advise(const char *what, const char *command)
+{
+    const char *at;
+
+    fprintf(stderr, "ridge: %s: ", what);
+    for (at = command; *at != '\0'; at++)
+        fputc((unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at, stderr);
+    fputc('\n', stderr);
+}
+
 /* -- output ------------------------------------------------------------------------------------ */
 
 ridge_output *cli_open(const struct cli_output *out)

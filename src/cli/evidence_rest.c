@@ -93,7 +93,7 @@ static void arm_text(struct evidence *evidence, const char *side, char *out, siz
         if (cli_query_text(&query, 13)[0] != '\0' || cli_query_text(&query, 1)[0] == '\0')
             snprintf(out, size, "build:%.8s", cli_query_text(&query, 0));
         else
-            snprintf(out, size, "%s", cli_query_text(&query, 1));
+            cli_quote_word(cli_query_text(&query, 1), out, size);
     }
     evidence_close(evidence, &query);
     /* A kernel whose code is not known has no build. */
@@ -102,7 +102,7 @@ static void arm_text(struct evidence *evidence, const char *side, char *out, siz
     if (evidence_open(evidence, &query, "paths"))
         while (out[0] == '\0' && cli_query_next(&query))
             if (strcmp(cli_query_text(&query, 0), side) == 0)
-                snprintf(out, size, "%s", cli_query_text(&query, 1));
+                cli_quote_word(cli_query_text(&query, 1), out, size);
     evidence_close(evidence, &query);
 }
 
@@ -124,23 +124,21 @@ static void case_text(struct evidence *evidence, char *out, size_t size)
 
 void evidence_reproduce(struct evidence *evidence)
 {
-    char before[160], after[160], cases[4096], sweep[4200];
+    char before[640], after[640], cases[4096], sweep[4200];
     struct cli_query query;
-    const char *seed = "1", *device = "";
-    char seed_text[24];
+    struct cli_launch launch = {.seed = 1};
+    char seed[24] = "1";
 
     arm_text(evidence, "before", before, sizeof(before));
     arm_text(evidence, "after", after, sizeof(after));
     case_text(evidence, cases, sizeof(cases));
-    if (evidence_open(evidence, &query, "sessions") && cli_query_next(&query)) {
-        if (cli_query_text(&query, 1)[0] != '\0') {
-            snprintf(seed_text, sizeof(seed_text), "%s", cli_query_text(&query, 1));
-            seed = seed_text;
-        }
-        if (cli_query_text(&query, 7)[0] != '\0' && !(cli_query_number(&query, 19) > 0))
-            device = "--device cpu "; /* where there is a GPU it would be the default */
-    }
+    if (evidence_open(evidence, &query, "sessions") && cli_query_next(&query) &&
+        cli_query_text(&query, 1)[0] != '\0')
+        snprintf(seed, sizeof(seed), "%s", cli_query_text(&query, 1));
     evidence_close(evidence, &query);
+    if (evidence->status == CLI_DONE && evidence->comparison_count > 0)
+        evidence->status =
+            cli_launch_of(evidence->ledger, evidence->path, evidence->scope, NULL, &launch);
     ridge_output_text(evidence->output,
                       "Attached: `evidence.jsonl`, every row of this page with the binaries "
                       "(`ridge ledger export --artefacts evidence.jsonl`).\n\n```\n"
@@ -149,11 +147,12 @@ void evidence_reproduce(struct evidence *evidence)
     snprintf(sweep, sizeof(sweep), "%s%s%s", cases[0] != '\0' ? "'" : "", cases,
              cases[0] != '\0' ? "' " : "");
     if (after[0] != '\0')
-        ridge_output_format(evidence->output, "ridge check %s%s%s%s\n", device,
+        ridge_output_format(evidence->output, "ridge check%s %s%s%s\n", launch.options,
                             cases[0] != '\0' ? "--case " : "", sweep, after);
     if (before[0] != '\0' && after[0] != '\0' && strcmp(before, after) != 0)
-        ridge_output_format(evidence->output, "ridge compare %s--seed %s %s%s%s %s\n", device, seed,
-                            cases[0] != '\0' ? "--sweep " : "", sweep, before, after);
+        ridge_output_format(evidence->output, "ridge compare%s --seed %s %s%s%s %s\n",
+                            launch.options, seed, cases[0] != '\0' ? "--sweep " : "", sweep, before,
+                            after);
     if (evidence->campaign[0] != '\0')
         ridge_output_format(evidence->output, "ridge ledger log %.8s\nridge evidence %.8s\n",
                             evidence->campaign, evidence->campaign);

@@ -368,6 +368,15 @@ static void on_base(void *context, const ridge_case *at, const char *code_hash, 
     relay->sink->base_case(relay->sink->context, at, code_hash, arm);
 }
 
+char *measure_options_text(const struct measure *m, char *out, size_t size)
+{
+    out[0] = '\0';
+    cli_add_option(out, size, "device", m->device);
+    cli_add_option(out, size, "call", m->call);
+    cli_add_option(out, size, "family", m->family);
+    return out;
+}
+
 void measure_request(const struct measure *m, ridge_session_kind kind, ridge_session_request *out)
 {
     const ridge_arm_options options = {

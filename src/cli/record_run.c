@@ -68,7 +68,7 @@ static bool find_collector(char path[CLI_PATH_BYTES])
                                          "/../lib64/ridge/libridge_collect.so",
                                          "/../lib/*-linux-gnu/ridge/libridge_collect.so"};
     const char *const given = getenv("RIDGE_COLLECT");
-    char self[CLI_PATH_BYTES], pattern[CLI_PATH_BYTES];
+    char self[CLI_PATH_BYTES];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     size_t i;
 
@@ -79,8 +79,7 @@ static bool find_collector(char path[CLI_PATH_BYTES])
     self[length] = '\0';
     *strrchr(self, '/') = '\0'; /* absolute, so it has one */
     for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (snprintf(pattern, sizeof(pattern), "%s%s", self, places[i]) < CLI_PATH_BYTES &&
-            cli_find_file("", pattern, path))
+        if (cli_find_file(self, places[i], path))
             return true;
     return false;
 }
@@ -361,10 +360,9 @@ static int say_what(const struct request *request, const char *output,
 /* Spool files and nothing else. */
 static void remove_folder(const char *folder)
 {
-    char pattern[CLI_PATH_BYTES + 16], path[CLI_PATH_BYTES];
+    char path[CLI_PATH_BYTES];
 
-    snprintf(pattern, sizeof(pattern), "%s/*.spool", folder);
-    while (cli_find_file("", pattern, path) && unlink(path) == 0)
+    while (cli_find_file(folder, "/*.spool", path) && unlink(path) == 0)
         ;
     rmdir(folder);
 }

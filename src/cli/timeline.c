@@ -470,7 +470,8 @@ static int check_csv(const char *report)
     return cli_usage_error("--csv: no report '%.40s'; there are %s", report, list);
 }
 
-static int check(const struct timeline_request *request, size_t count)
+/* path: the first file; NULL: none. */
+static int check(const struct timeline_request *request, const char *path, size_t count)
 {
     const int parts =
         (request->range != NULL) + (request->window != NULL) + (request->steps != NULL);
@@ -499,7 +500,7 @@ static int check(const struct timeline_request *request, size_t count)
         return cli_usage_error("--fail-idle needs per cent from 0 to 100");
     if (request->csv != NULL && check_csv(request->csv) != CLI_DONE)
         return CLI_USAGE;
-    return request->svg != NULL ? cli_check_target(request->svg, NULL, request->force) : CLI_DONE;
+    return request->svg != NULL ? cli_check_target(request->svg, path, request->force) : CLI_DONE;
 }
 
 int cmd_timeline(int argc, char **argv)
@@ -545,7 +546,7 @@ int cmd_timeline(int argc, char **argv)
 
     if (!options_parse(&argc, argv, usage, options, &status))
         return status;
-    status = check(&request, (size_t)argc - 1);
+    status = check(&request, argv[1], (size_t)argc - 1);
     if (status == CLI_DONE)
         status = read_inputs(&request);
     if (status == CLI_DONE)

@@ -72,15 +72,18 @@ static double gain_of(const ridge_kernel_rank *rank)
     return rank->bound_ns * (rank->ratio - 1);
 }
 
-/* 0: large and far from its bound; 1: large, with no bound that says something; 2: the rest, and
- * what is at its bound (a ratio below 1: the L2 cache). */
+/* Faster than main memory: there is nothing to win that the least time could show. */
+static bool is_below(const ridge_kernel_rank *rank)
+{
+    return rank->ratio < 1;
+}
+
+/* 0: large and far from its bound; 1: large, with no bound that says something; 2: the rest. */
 static int class_of(const ridge_kernel_rank *rank)
 {
     if (rank->share_frac < share_least)
         return 2;
-    if (isnan(rank->ratio) || rank->is_tiny)
-        return 1;
-    return rank->ratio < ratio_least ? 2 : 0;
+    return isnan(rank->ratio) || rank->is_tiny || rank->ratio < ratio_least ? 1 : 0;
 }
 
 static int order_ranks(const void *left, const void *right)
@@ -101,15 +104,16 @@ static int order_ranks(const void *left, const void *right)
     return strcmp(a->sum.name, b->sum.name);
 }
 
-/* The first, but no communication: a profiler runs a kernel several times, and one that waits for
- * another rank would wait for ever. */
+/* The first that is not below its least time, but no communication: a profiler runs a kernel several
+ * times, and one that waits for another rank would wait for ever. */
 static void find_worst(const ridge_trace *trace, ridge_timeline_next *out)
 {
     size_t count;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
 
     for (size_t i = 0; i < out->rank_count && out->worst == NULL; i++)
-        if ((ops[out->ranks[i].sum.first_op].flags & RIDGE_OP_COLLECTIVE) == 0)
+        if ((ops[out->ranks[i].sum.first_op].flags & RIDGE_OP_COLLECTIVE) == 0 &&
+            !is_below(&out->ranks[i]))
             out->worst = &out->ranks[i];
 }
 

@@ -206,7 +206,13 @@ static struct quirk {
      TRACE(EVENT("cpu_op", "aten::cat",
                  ", \"args\": {\"Input type\": [\"c10::BFloat16\", \"Scalar\", \"TensorList\", "
                  "\"long\"], \"Input Dims\": [[8192, 4096], [], [[1, 2], [3]], [5]]}")),
-     "range1 aten::cat 1000+2000 t6 (bf16[8192,4096] ?[1,2] ?[3] i64[5])\n"},
+     "range1 aten::cat 1000+2000 t6 (bf16[8192,4096] - ?[1,2] ?[3] i64[5])\n"},
+    {"strides of 0, of extents that are more than one",
+     TRACE(EVENT("cpu_op", "aten::add",
+                 ", \"args\": {\"Input Dims\": [[8, 4, 1], [[4], [2]], []], \"Input type\": "
+                 "[\"float\", \"TensorList\", \"Scalar\"], \"Input Strides\": [[0, 1, 0], "
+                 "[[0], [1]], []]}")),
+     "range1 aten::add 1000+2000 t6 (f32[8*,4,1] ?[4*] ?[2])\n"},
     {"annotations and frames",
      TRACE(EVENT("user_annotation", "ProfilerStep#1", "") "," EVENT("python_function", "a.py(1): f",
                                                                     "")),

@@ -162,6 +162,29 @@ static void tiny_kernels_are_not_first(void **state)
     ridge_trace_free(trace);
 }
 
+/* Faster than main memory: not the worst, whatever its share. */
+static void below_the_bound_is_not_the_worst(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_OP, "aten::add", 0, 100, .shapes = ADD_SHAPES},
+        {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+        {ROW_KERNEL, "add", 1000, 1000 + ADD_BYTES / 2, .key = 1},
+        {ROW_CALL, "cudaLaunchKernel", 110, 120, .key = 2},
+        {ROW_KERNEL, "other", 200000, 201000, .key = 2},
+    };
+    ridge_trace *const trace = TRACE_OF(rows);
+    ridge_timeline_next next;
+
+    (void)state;
+    plan(trace, NULL, false, &next);
+    assert_string_equal(next.ranks[0].sum.name, "add");
+    assert_true(next.ranks[0].ratio < 1);
+    assert_non_null(next.worst);
+    assert_string_equal(next.worst->sum.name, "other");
+    ridge_timeline_next_free(&next);
+    ridge_trace_free(trace);
+}
+
 /* A kernel that waits for another rank would wait for ever under a profiler. */
 static void never_profiles_communication(void **state)
 {
@@ -560,6 +583,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, ranks, rank_cases);
     cases_add(&list, "lines of the user come first", lines_of_the_user_come_first, NULL);
+    cases_add(&list, "below its least time", below_the_bound_is_not_the_worst, NULL);
     cases_add(&list, "tiny kernels", tiny_kernels_are_not_first, NULL);
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
     CASES_ADD_ROWS(&list, writes_a_line, line_cases);

@@ -142,6 +142,22 @@ static void sorts_the_host(void **state)
     ridge_trace_free(trace);
 }
 
+/* So many that looking through them for each row would take minutes. */
+static void finds_again(void **state)
+{
+    enum { COUNT = 200000 };
+    ridge_trace *const trace = trace_create();
+
+    (void)state;
+    assert_non_null(trace);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < COUNT; i++) {
+            assert_int_equal(trace_process(trace, (int64_t)i * -7), i);
+            assert_int_equal(trace_device(trace, (int64_t)i << 24), i);
+        }
+    ridge_trace_free(trace);
+}
+
 static void counts_work_without_times(void **state)
 {
     ridge_trace *const trace = trace_create();
@@ -326,6 +342,7 @@ int main(void)
     cases_add(&list, "interns", interns, NULL);
     cases_add(&list, "joins", joins, NULL);
     cases_add(&list, "sorts the host", sorts_the_host, NULL);
+    cases_add(&list, "finds devices and processes again", finds_again, NULL);
     cases_add(&list, "counts work without times", counts_work_without_times, NULL);
     CASES_ADD_ROWS(&list, sorts_stably, shapes);
     CASES_ADD_ROWS(&list, marks_collectives, collectives);

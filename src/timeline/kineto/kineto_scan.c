@@ -136,7 +136,7 @@ static bool read_digits(kineto_slice text, digits *out)
     int kept = 0;
 
     *out = (digits){0};
-    if (text.size > 400) /* keeps the exponent small */
+    if (text.size == 0 || text.size > 400) /* keeps the exponent small */
         return false;
     if (at < end && (*at == '-' || *at == '+'))
         out->is_negative = *at++ == '-';
