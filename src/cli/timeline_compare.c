@@ -35,21 +35,50 @@ static void print_side(const char *label, const struct timeline_file *file, ridg
                         cli_base_name(file->path));
 }
 
+/* The part of the span that changed most: kernels, copies, a cause of idle time. */
+static const char *most_changed(const ridge_device_account *before,
+                                const ridge_device_account *after, double *change_ns)
+{
+    const char *most = "kernels";
+    int cause;
+
+    *change_ns = (double)(after->kernel_ns - before->kernel_ns);
+    for (cause = -1; cause < RIDGE_IDLE_COUNT; cause++) {
+        const double change =
+            cause < 0 ? (double)(after->copy_only_ns - before->copy_only_ns)
+                      : (double)(after->causes[cause].total_ns - before->causes[cause].total_ns);
+
+        if (fabs(change) > fabs(*change_ns)) {
+            most = cause < 0 ? "copies" : ridge_idle_name((ridge_idle)cause);
+            *change_ns = change;
+        }
+    }
+    return most;
+}
+
 static void print_verdicts(const struct timeline_file *before, const struct timeline_file *after,
                            ridge_output *output)
 {
     const double from_ns = (double)timeline_span(before->main);
     const double to_ns = (double)timeline_span(after->main);
+    const char *most;
+    double change_ns;
     char text[160];
 
     snprintf(text, sizeof(text), "%s -> %s", ridge_timeline_verdict_name(before->main->verdict),
              ridge_timeline_verdict_name(after->main->verdict));
     ridge_output_text(output, "verdict  ");
     ridge_output_styled(output, RIDGE_STYLE_STRONG, text);
-    if (from_ns > 0 && to_ns > 0)
+    if (from_ns > 0 && to_ns > 0 && fabs(to_ns - from_ns) < 0.005 * from_ns)
+        ridge_output_text(output, ": the span is as long as before");
+    else if (from_ns > 0 && to_ns > 0)
         ridge_output_format(output, ": the span is %.3g times %s",
                             fmax(from_ns, to_ns) / fmin(from_ns, to_ns),
                             to_ns <= from_ns ? "shorter" : "longer");
+    most = most_changed(before->main, after->main, &change_ns);
+    if (change_ns != 0)
+        ridge_output_format(output, "; most in %s, %c%s", most, change_ns < 0 ? '-' : '+',
+                            timeline_time(fabs(change_ns), text, WORD));
     ridge_output_text(output, "\n");
 }
 

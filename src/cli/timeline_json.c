@@ -187,6 +187,8 @@ static void write_times(const ridge_device_account *account, ridge_json *json)
         {"hardware_gap_ns", account->hardware_gap_ns},
         {"launch_latency_ns", account->launch_latency_ns},
         {"queue_full_ns", account->queue_full_ns},
+        {"stall_ns", account->stall_ns},
+        {"stall_most_ns", account->stall_most_ns},
         {"concurrent_ns", account->concurrent_ns},
         {"copy_ns", account->copy_ns},
         {"copy_hidden_ns", account->copy_hidden_ns},
