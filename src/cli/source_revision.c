@@ -270,7 +270,7 @@ static bool find_root(const char *path, char root[PATH_BYTES], char folder[PATH_
     struct stat info, above;
     int i;
 
-    if (stat(path, &info) != 0 || strlen(path) + 3 * PARENTS + 8 > PATH_BYTES)
+    if (stat(path, &info) != 0 || strlen(path) + (size_t)3 * PARENTS + 8 > PATH_BYTES)
         return false;
     memcpy(root, path, strlen(path) + 1);
     if (!S_ISDIR(info.st_mode)) {
