@@ -275,8 +275,10 @@ typedef struct ridge_kernel_change {
     double median_before_ns, median_after_ns; /* NAN: not there */
 } ridge_kernel_change;
 
-/* Sorted by the size of the change of total time. The traces are borrowed. */
+/* Kernels of a device of each: rows of ridge_trace_devices(), RIDGE_TRACE_NONE: of all. Sorted by the
+ * size of the change of total time. The traces are borrowed. */
 ridge_status ridge_timeline_compare(const ridge_trace *before, const ridge_trace *after,
+                                    uint32_t device_before, uint32_t device_after,
                                     const ridge_trace_window *window_before,
                                     const ridge_trace_window *window_after,
                                     ridge_kernel_change **out, size_t *count, ridge_error *err);

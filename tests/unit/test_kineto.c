@@ -217,6 +217,9 @@ static struct quirk {
      TRACE(EVENT("user_annotation", "ProfilerStep#1", "") "," EVENT("python_function", "a.py(1): f",
                                                                     "")),
      "range2 ProfilerStep#1 1000+2000 t6\nrange3 a.py(1): f 1000+2000 t6\n"},
+    {"steps are annotations whatever their category",
+     TRACE(EVENT("Operator", "ProfilerStep#5", "") "," EVENT("cpu_op", "ProfilerStep#", "")),
+     "range2 ProfilerStep#5 1000+2000 t6\nrange1 ProfilerStep# 1000+2000 t6\n"},
     {"neither work nor a range: projections, flows, instants, counters, metadata, spans",
      TRACE(EVENT("gpu_user_annotation", "step",
                  "") ","

@@ -342,6 +342,21 @@ static uint32_t shapes_of(kineto_rows *rows, const kineto_event *event)
     return known->text;
 }
 
+/* "ProfilerStep#12": profilers of 2021 write it as an operator. */
+static bool is_step(kineto_slice name)
+{
+    static const char step[] = "ProfilerStep#";
+    const size_t length = sizeof(step) - 1;
+    size_t i;
+
+    if (name.size <= length || memcmp(name.data, step, length) != 0)
+        return false;
+    for (i = length; i < name.size; i++)
+        if (name.data[i] < '0' || name.data[i] > '9')
+            return false;
+    return true;
+}
+
 static void add_range(kineto_rows *rows, const kineto_event *event, uint32_t name)
 {
     static const ridge_range_kind kinds[] = {[KINETO_OP] = RIDGE_RANGE_OP,
@@ -452,6 +467,8 @@ void kineto_rows_add(kineto_rows *rows, const kineto_event *event)
     /* What ends before it starts on the host: profilers themselves now write 0. */
     if (row.duration_ns < 0)
         row.duration_ns = 0;
+    if (row.class == KINETO_OP && is_step(row.name))
+        row.class = KINETO_ANNOTATION;
     switch (row.class) {
     case KINETO_API:
         add_api(rows, &row, name);
