@@ -32,7 +32,7 @@ def rotate(x, cos, sin):
 
 
 class Layer:
-    """Grouped-query attention and a gated MLP, as in the Llama family."""
+    """Grouped-query attention and a gated MLP, as in the Llama family (the 1B model by default)."""
 
     def __init__(self, shape, device):
         self.shape = shape
@@ -120,11 +120,11 @@ def main():
     parser.add_argument("--layers", type=int, default=8)
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--context", type=int, default=2048, help="tokens in the cache")
-    parser.add_argument("--width", type=int, default=4096)
+    parser.add_argument("--width", type=int, default=2048)
     parser.add_argument("--heads", type=int, default=32)
     parser.add_argument("--kv-heads", type=int, default=8)
-    parser.add_argument("--head-dim", type=int, default=128)
-    parser.add_argument("--mlp", type=int, default=14336)
+    parser.add_argument("--head-dim", type=int, default=64)
+    parser.add_argument("--mlp", type=int, default=8192)
     args = parser.parse_args()
 
     torch.manual_seed(1)

@@ -189,13 +189,15 @@ static void write_against_saved(ridge_output *output, const struct bench_summary
                     summary->saved->gpu, summary->rows[0].device.name);
     snprintf(text, sizeof(text),
              "%zu of %zu case%s slower than %s by more than %.3g %%. A saved time nominates, it "
-             "proves nothing: levels differ by 1 to 5 %% between processes%s%s%s",
+             "proves nothing: levels differ by 1 to 5 %% between processes%s",
              slower, summary->row_count, summary->row_count == 1 ? "" : "s", summary->saved_path,
-             100 * summary->threshold_frac, slower > 0 ? "; to decide: ridge compare OLD " : "",
-             slower > 0 ? summary->kernel : "",
-             slower > 0 ? " --sweep ..., OLD being the old binary" : "");
+             100 * summary->threshold_frac,
+             slower > 0 ? "; to decide, OLD being the old binary:" : "");
     ridge_output_text(output, "\n");
     ridge_output_wrap(output, 0, "", text);
+    if (slower > 0)
+        ridge_output_format(output, "\n  ridge compare OLD %s%s\n", summary->word,
+                            summary->options);
 }
 
 static const char *cache_text(const struct bench_summary *summary)

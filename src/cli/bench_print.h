@@ -20,6 +20,8 @@ struct bench_slot {
 
 struct bench_summary {
     const char *kernel; /* as named on the command line */
+    /* Of the command that decides: the kernel as a shell takes it, " --sweep '...' --device cpu". */
+    const char *word, *options;
     ridge_measurement *rows;
     size_t row_count, row_room, wanted_count;
     struct bench_slot *slots;

@@ -73,8 +73,13 @@ static int run(struct request *request, struct bench_summary *summary, const str
     const ridge_session_sink sink = {
         .measurement = on_measurement, .slot = request->go ? on_slot : NULL, .context = &collector};
     ridge_session_request session;
+    char word[CLI_WORD_BYTES], options[2 * CLI_WORD_BYTES] = "";
     int exit_status, status;
 
+    cli_add_option(options, sizeof(options), "sweep", request->sweep);
+    measure_options_text(m, options + strlen(options), sizeof(options) - strlen(options));
+    summary->word = cli_quote_word(summary->kernel, word, sizeof(word));
+    summary->options = options;
     measure_request(m, RIDGE_SESSION_BENCH, &session);
     session.bench = (ridge_bench_options){
         .budget_s = isnan(request->budget_s) ? 0 : request->budget_s,

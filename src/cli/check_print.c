@@ -368,8 +368,8 @@ static void write_reproduction(ridge_output *output, const struct check_summary 
     char text[RIDGE_CASE_TEXT];
 
     ridge_case_text(&result->at, text, sizeof(text));
-    ridge_output_format(output, "\n  ridge check %s --case '%s' --only %s%s\n", summary->kernel,
-                        text, ridge_test_name(test), summary->options);
+    ridge_output_format(output, "\n  ridge check %s --case '%s' --only %s%s\n", summary->word, text,
+                        ridge_test_name(test), summary->options);
 }
 
 /* Of a kernel that is wrong in one layout alone, several times, that is the cause: where its elements

@@ -33,7 +33,8 @@ struct check_summary {
     const char *kernel; /* as named on the command line */
     const char
         *no_axes; /* why generated cases have one shape when they have no axes; NULL: none is */
-    const char *options; /* of the kernel, for the command that reproduces: " --call '...'" */
+    /* Of the command that reproduces: the kernel as a shell takes it, " --call '...'". */
+    const char *word, *options;
     size_t case_count, passed, suspicious, failed, refused, skipped, unverified;
     size_t tests_passed[RIDGE_TEST_COUNT], tests_failed[RIDGE_TEST_COUNT];
     size_t layouts_passed[RIDGE_LAYOUT_COUNT], layouts_failed[RIDGE_LAYOUT_COUNT]; /* cases */

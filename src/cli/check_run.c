@@ -95,23 +95,6 @@ static void run_sanitizer(const struct measure *m, const struct collector *colle
         !sanitizer_run(m, cases, summary->sanitizer, sizeof(summary->sanitizer));
 }
 
-/* The options that a command line needs to open the same kernel again. */
-static void write_options(const struct measure *m, char *out, size_t size)
-{
-    const struct {
-        const char *name, *value;
-    } options[] = {{"device", m->device}, {"call", m->call}, {"family", m->family}};
-    size_t used = 0, i;
-
-    out[0] = '\0';
-    for (i = 0; i < sizeof(options) / sizeof(options[0]) && used < size; i++)
-        if (options[i].value != NULL)
-            used += (size_t)snprintf(out + used, size - used,
-                                     strpbrk(options[i].value, " ()'") != NULL ? " --%s \"%s\""
-                                                                               : " --%s %s",
-                                     options[i].name, options[i].value);
-}
-
 /* Why the cases that are drawn have one shape, should they. */
 static const char *no_axes_text(const struct request *request, const char *kernel)
 {
@@ -132,7 +115,7 @@ static int run(struct request *request, const char *kernel, const struct cli_out
     const ridge_session_sink sink = {.check = on_check, .shrunk = on_shrunk, .context = &collector};
     struct measure *const m = &request->measure;
     ridge_session_request session;
-    char options[400];
+    char options[CLI_WORD_BYTES], word[CLI_WORD_BYTES];
     uint64_t tests;
     int status = measure_names(request->only, list_tests(), "test", &tests);
     int exit_status;
@@ -145,9 +128,10 @@ static int run(struct request *request, const char *kernel, const struct cli_out
     session.shrink = !request->no_shrink;
     session.in_process = request->in_process;
     session.check.tests = tests;
-    write_options(m, options, sizeof(options));
-    summary = (struct check_summary){
-        .kernel = kernel, .options = options, .no_axes = no_axes_text(request, kernel)};
+    summary = (struct check_summary){.kernel = kernel,
+                                     .word = cli_quote_word(kernel, word, sizeof(word)),
+                                     .options = measure_options_text(m, options, sizeof(options)),
+                                     .no_axes = no_axes_text(request, kernel)};
     measure_run(m, &session, &sink, &exit_status);
     summary.is_interrupted = measure_is_interrupted();
     if (request->sanitizer && exit_status == CLI_DONE && !summary.is_interrupted &&

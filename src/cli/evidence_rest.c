@@ -32,6 +32,8 @@ static const struct gap {
      0, "correctness of some cases that were timed, beyond their outputs: ridge check, as below"},
     {"SELECT count(*) > 0 AND sum(source_rev IS NULL) > 0 FROM build WHERE id IN (%s)", 2,
      "which revision of the sources the build after is of"},
+    {"SELECT sum(source_rev GLOB '*-dirty') > 0 FROM build WHERE id IN (%s)", 2,
+     "the committed sources: some of what the build after was made of was not committed"},
     {"SELECT count(*) > 0 AND sum(sustained_ln_ratio IS NOT NULL) = 0 FROM v_comparison WHERE "
      "comparison_id IN (%s)",
      0, "the ratio under sustained load: ridge compare --regime both"},
@@ -93,7 +95,7 @@ static void arm_text(struct evidence *evidence, const char *side, char *out, siz
         if (cli_query_text(&query, 13)[0] != '\0' || cli_query_text(&query, 1)[0] == '\0')
             snprintf(out, size, "build:%.8s", cli_query_text(&query, 0));
         else
-            snprintf(out, size, "%s", cli_query_text(&query, 1));
+            cli_quote_word(cli_query_text(&query, 1), out, size);
     }
     evidence_close(evidence, &query);
     /* A kernel whose code is not known has no build. */
@@ -102,7 +104,7 @@ static void arm_text(struct evidence *evidence, const char *side, char *out, siz
     if (evidence_open(evidence, &query, "paths"))
         while (out[0] == '\0' && cli_query_next(&query))
             if (strcmp(cli_query_text(&query, 0), side) == 0)
-                snprintf(out, size, "%s", cli_query_text(&query, 1));
+                cli_quote_word(cli_query_text(&query, 1), out, size);
     evidence_close(evidence, &query);
 }
 
@@ -124,23 +126,21 @@ static void case_text(struct evidence *evidence, char *out, size_t size)
 
 void evidence_reproduce(struct evidence *evidence)
 {
-    char before[160], after[160], cases[4096], sweep[4200];
+    char before[640], after[640], cases[4096], sweep[4200];
     struct cli_query query;
-    const char *seed = "1", *device = "";
-    char seed_text[24];
+    struct cli_launch launch = {.seed = 1};
+    char seed[24] = "1";
 
     arm_text(evidence, "before", before, sizeof(before));
     arm_text(evidence, "after", after, sizeof(after));
     case_text(evidence, cases, sizeof(cases));
-    if (evidence_open(evidence, &query, "sessions") && cli_query_next(&query)) {
-        if (cli_query_text(&query, 1)[0] != '\0') {
-            snprintf(seed_text, sizeof(seed_text), "%s", cli_query_text(&query, 1));
-            seed = seed_text;
-        }
-        if (cli_query_text(&query, 7)[0] != '\0' && !(cli_query_number(&query, 19) > 0))
-            device = "--device cpu "; /* where there is a GPU it would be the default */
-    }
+    if (evidence_open(evidence, &query, "sessions") && cli_query_next(&query) &&
+        cli_query_text(&query, 1)[0] != '\0')
+        snprintf(seed, sizeof(seed), "%s", cli_query_text(&query, 1));
     evidence_close(evidence, &query);
+    if (evidence->status == CLI_DONE && evidence->comparison_count > 0)
+        evidence->status =
+            cli_launch_of(evidence->ledger, evidence->path, evidence->scope, NULL, &launch);
     ridge_output_text(evidence->output,
                       "Attached: `evidence.jsonl`, every row of this page with the binaries "
                       "(`ridge ledger export --artefacts evidence.jsonl`).\n\n```\n"
@@ -149,11 +149,12 @@ void evidence_reproduce(struct evidence *evidence)
     snprintf(sweep, sizeof(sweep), "%s%s%s", cases[0] != '\0' ? "'" : "", cases,
              cases[0] != '\0' ? "' " : "");
     if (after[0] != '\0')
-        ridge_output_format(evidence->output, "ridge check %s%s%s%s\n", device,
+        ridge_output_format(evidence->output, "ridge check%s %s%s%s\n", launch.options,
                             cases[0] != '\0' ? "--case " : "", sweep, after);
     if (before[0] != '\0' && after[0] != '\0' && strcmp(before, after) != 0)
-        ridge_output_format(evidence->output, "ridge compare %s--seed %s %s%s%s %s\n", device, seed,
-                            cases[0] != '\0' ? "--sweep " : "", sweep, before, after);
+        ridge_output_format(evidence->output, "ridge compare%s --seed %s %s%s%s %s\n",
+                            launch.options, seed, cases[0] != '\0' ? "--sweep " : "", sweep, before,
+                            after);
     if (evidence->campaign[0] != '\0')
         ridge_output_format(evidence->output, "ridge ledger log %.8s\nridge evidence %.8s\n",
                             evidence->campaign, evidence->campaign);

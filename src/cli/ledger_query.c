@@ -208,22 +208,71 @@ ridge_status cli_open_step(ridge_ledger *ledger, int *number, char *build_id, ri
     return status;
 }
 
-int cli_sweep_option(ridge_ledger *ledger, const char *path, bool is_campaign, const char *id,
-                     char *out)
+int cli_launch_of(ridge_ledger *ledger, const char *path, const char *comparisons, const char *id,
+                  struct cli_launch *out)
 {
     static const char sql[] =
+        "SELECT coalesce(json_extract(s.extra, '$.device'),"
+        " CASE WHEN g.id IS NOT NULL AND g.sm IS NULL THEN 'cpu' END),"
+        " json_extract(b.extra, '$.call'), json_extract(b.extra, '$.family'), s.seed"
+        " FROM comparison c JOIN session s ON s.id = c.session_id"
+        " LEFT JOIN arm b ON b.id = c.arm_b LEFT JOIN env e ON e.id = s.env_id"
+        " LEFT JOIN gpu g ON g.id = e.gpu_id WHERE c.id IN (%s)"
+        " ORDER BY s.started DESC, s.id, c.id LIMIT 1";
+    const size_t size = sizeof(sql) + strlen(comparisons);
+    char *const text = malloc(size);
+    const char *const values[] = {id};
+    struct cli_query query;
+
+    *out = (struct cli_launch){.seed = 1};
+    if (text == NULL) {
+        cli_message(path, "out of memory for a query");
+        return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    snprintf(text, size, sql, comparisons);
+    cli_query_open(&query, ledger, path, text, values, id != NULL ? 1 : 0);
+    if (cli_query_next(&query)) {
+        cli_add_option(out->options, sizeof(out->options), "device", cli_query_text(&query, 0));
+        cli_add_option(out->options, sizeof(out->options), "call", cli_query_text(&query, 1));
+        cli_add_option(out->options, sizeof(out->options), "family", cli_query_text(&query, 2));
+        if (cli_query_text(&query, 3)[0] != '\0')
+            out->seed = (long long)ridge_ledger_rows_integer(query.rows, 3);
+    }
+    free(text);
+    return cli_query_close(&query);
+}
+
+int cli_again_command(ridge_ledger *ledger, const char *path, const struct cli_again *again,
+                      char *out)
+{
+    static const char cases[] =
         "SELECT group_concat(sweep, ';') FROM (SELECT DISTINCT k.sweep FROM v_step_case s"
         " JOIN v_case k ON k.kase_id = s.kase_id"
         " WHERE CASE WHEN ?1 THEN s.campaign_id ELSE s.step_id END = ?2 ORDER BY k.sweep)";
-    const char *const values[] = {is_campaign ? "1" : "0", id};
-    char sweep[CLI_SWEEP_BYTES];
-    const int status = cli_query_one(ledger, path, sql, values, 2, sweep, sizeof(sweep));
-    const size_t length = strlen(sweep);
+    const char *const values[] = {again->is_campaign ? "1" : "0", again->id};
+    const char *const comparisons =
+        again->is_campaign ? "SELECT comparison_id FROM v_step_case WHERE campaign_id = ?1"
+                           : "SELECT comparison_id FROM v_step_case WHERE step_id = ?1";
+    const size_t size = CLI_COMMAND_BYTES;
+    char sweep[CLI_WORD_BYTES];
+    struct cli_launch launch;
+    int status = cli_query_one(ledger, path, cases, values, 2, sweep, sizeof(sweep));
 
-    out[0] = '\0';
-    if (length > 0 && length < CLI_SWEEP_BYTES - 16)
-        snprintf(out, CLI_SWEEP_BYTES, "--sweep '%.*s' ", CLI_SWEEP_BYTES - 16, sweep);
-    return status;
+    if (status == CLI_DONE)
+        status = cli_launch_of(ledger, path, comparisons, again->id, &launch);
+    snprintf(out, size, "ridge compare");
+    if (status != CLI_DONE)
+        return status;
+    if (again->is_other_seed)
+        snprintf(out + strlen(out), size - strlen(out), " --seed %lld", launch.seed + 1);
+    if (strlen(sweep) < sizeof(sweep) - 8)
+        cli_add_option(out, size, "sweep", sweep);
+    snprintf(out + strlen(out), size - strlen(out), "%s", launch.options);
+    if (strcmp(path, cli_ledger_path(NULL)) != 0)
+        cli_add_option(out, size, "ledger", path);
+    snprintf(out + strlen(out), size - strlen(out), " build:%.8s build:%.8s", again->builds[0],
+             again->builds[1]);
+    return CLI_DONE;
 }
 
 char *cli_ratio_text(double ratio, char *buffer, size_t size)

@@ -44,11 +44,29 @@ int cli_find_campaign(ridge_ledger *ledger, const char *path, const char *name, 
 /* The step that is open: its number, 0 for none, and its build, "" for none. */
 ridge_status cli_open_step(ridge_ledger *ledger, int *number, char *build_id, ridge_error *err);
 
-/* "--sweep 'm=4096,n=5120;m=1,n=5120' " of the cases on which a step, or every step of a campaign, was
- * compared; "" for none or more than fit. Returns 0 or an exit status. */
-enum { CLI_SWEEP_BYTES = 2048 };
-int cli_sweep_option(ridge_ledger *ledger, const char *path, bool is_campaign, const char *id,
-                     char *out);
+/* " --device cpu --call 'f(...)'" and the seed with which the latest of some comparisons was run, so that
+ * a command that is printed does the same: comparisons is a query for their ids with ?1 for id. "" and
+ * seed 1 when there is none. Where no device was asked for, and it was no GPU, --device cpu is added:
+ * elsewhere the GPU would be the default. Returns 0 or an exit status. */
+enum { CLI_LAUNCH_BYTES = 3 * CLI_WORD_BYTES };
+struct cli_launch {
+    char options[CLI_LAUNCH_BYTES];
+    long long seed;
+};
+int cli_launch_of(ridge_ledger *ledger, const char *path, const char *comparisons, const char *id,
+                  struct cli_launch *out);
+/* "ridge compare --sweep 'm=4096,n=5120' --device cpu build:3f21a0c2 build:9ac0b1d4": two builds again on
+ * the cases, and in the way, in which a step, or every step of a campaign, was compared. For another
+ * seed than those before, or with the default one. More cases than fit are left out. Returns 0 or an
+ * exit status. */
+enum { CLI_COMMAND_BYTES = CLI_LAUNCH_BYTES + 2 * CLI_WORD_BYTES + 128 };
+struct cli_again {
+    bool is_campaign, is_other_seed;
+    const char *id; /* of the step or campaign */
+    const char *builds[2];
+};
+int cli_again_command(ridge_ledger *ledger, const char *path, const struct cli_again *again,
+                      char *out);
 
 /* "0.1293"; "n/a" for NAN. */
 char *cli_ratio_text(double ratio, char *buffer, size_t size);

@@ -190,18 +190,19 @@ static int print_end_to_end(ridge_ledger *ledger, const char *path, const char *
         " LEFT JOIN v_case c ON c.kase_id = e.kase_id"
         " WHERE e.campaign_id = ?1 AND e.first_seq <> e.last_seq ORDER BY c.text, e.gpu";
     const char *const values[] = {campaign};
-    char ratio[32], low[32], high[32], sweep[CLI_SWEEP_BYTES];
+    char ratio[32], low[32], high[32], command[CLI_COMMAND_BYTES];
     struct cli_query query;
     int count = 0;
 
-    cli_sweep_option(ledger, path, true, campaign, sweep);
     cli_query_open(&query, ledger, path, sql, values, 1);
     while (cli_query_next(&query)) {
         if (cli_query_text(&query, 7)[0] == '\0') {
-            if (cli_query_text(&query, 0)[0] != '\0' && cli_query_text(&query, 1)[0] != '\0')
-                ridge_output_format(
-                    output, "not measured end to end: ridge compare %sbuild:%.8s build:%.8s\n",
-                    sweep, cli_query_text(&query, 0), cli_query_text(&query, 1));
+            const struct cli_again again = {
+                true, false, campaign, {cli_query_text(&query, 0), cli_query_text(&query, 1)}};
+
+            if (again.builds[0][0] != '\0' && again.builds[1][0] != '\0' &&
+                cli_again_command(ledger, path, &again, command) == CLI_DONE)
+                ridge_output_format(output, "not measured end to end: %s\n", command);
             continue;
         }
         if (count++ == 0)

@@ -74,6 +74,10 @@ extern const char *const measure_modes[]; /* of --mode, in the order of ridge_mo
 int measure_open(struct measure *m, const char *const arms[2], const char *cases);
 int measure_close(struct measure *m, int status);
 
+/* " --device cpu --call 'f(...)'": the options that open the same kernel again, for a command that is
+ * printed; "" for none. */
+char *measure_options_text(const struct measure *m, char *out, size_t size);
+
 /* A request with what the common options say. */
 void measure_request(const struct measure *m, ridge_session_kind kind, ridge_session_request *out);
 /* Runs a session; sink's record, build, progress, output and stopping are filled in, the rest is the

@@ -219,6 +219,17 @@ void cli_message(const char *input, const char *format, ...) RIDGE_PRINTF(2, 3);
  * were parsed last. */
 int cli_usage_error(const char *format, ...) RIDGE_PRINTF(1, 2);
 
+/* -- command lines that are printed, to be pasted ----------------------------------------------- */
+
+enum { CLI_WORD_BYTES = 2048 };
+
+/* A word as a shell reads it back, into out, which is returned; cut when it does not fit. */
+char *cli_quote_word(const char *word, char *out, size_t size);
+/* Adds " --name value" to text; nothing for a value that is NULL or "". */
+void cli_add_option(char *text, size_t size, const char *name, const char *value);
+/* "ridge: <what>: <command>" to standard error, whole however long the command is. */
+void cli_advise(const char *what, const char *command);
+
 /* -- output ------------------------------------------------------------------------------------ */
 
 extern const char *const cli_colour_choices[];

@@ -149,27 +149,6 @@ static bool build_words(const struct request *request, const char *ncu, const ch
     return !words->too_many;
 }
 
-/* A word as a shell reads it back. */
-static void quote_word(const char *word, char *out, size_t size)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-                                "_-./:=,+@%";
-    size_t length = 0;
-
-    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
-        snprintf(out, size, "%s", word);
-        return;
-    }
-    out[length++] = '\'';
-    for (; *word != '\0' && length + 6 < size; word++)
-        if (*word == '\'')
-            length += (size_t)snprintf(out + length, size - length, "'\\''");
-        else
-            out[length++] = *word;
-    out[length++] = '\'';
-    out[length] = '\0';
-}
-
 /* The command over lines that can be pasted as they are. An option stays with its value. */
 static int print_words(const struct words *words)
 {
@@ -179,7 +158,7 @@ static int print_words(const struct words *words)
     for (i = 0; i < words->count; i++) {
         const bool begins = strncmp(words->word[i], "--", 2) == 0;
 
-        quote_word(words->word[i], text, sizeof(text));
+        cli_quote_word(words->word[i], text, sizeof(text));
         if (i > 0 && column + strlen(text) > (begins ? 70 : 92)) {
             fputs(" \\\n   ", stdout);
             column = 3;

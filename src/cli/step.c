@@ -172,7 +172,7 @@ static void advise_after_keep(const struct request *request, const char *id)
         " LEFT JOIN v_chain f ON f.campaign_id = v.campaign_id"
         " AND f.parent_step_id IS NULL WHERE v.step_id = ?1";
     const char *const values[] = {id};
-    char sweep[CLI_SWEEP_BYTES];
+    char command[CLI_COMMAND_BYTES];
     struct cli_query query;
 
     cli_query_open(&query, request->opened, request->path, sql, values, 1);
@@ -181,17 +181,14 @@ static void advise_after_keep(const struct request *request, const char *id)
                                                                   cli_query_text(&query, 1);
         const char *const first = cli_query_text(&query, 2);
 
-        cli_sweep_option(request->opened, request->path, false, id, sweep);
-        cli_message(NULL,
-                    "confirm it with another seed: ridge compare --seed 2 %sbuild:%.8s build:%.8s",
-                    sweep, parent, own);
-        if (first[0] != '\0' && strcmp(first, parent) != 0) {
-            cli_sweep_option(request->opened, request->path, true, cli_query_text(&query, 3),
-                             sweep);
-            cli_message(NULL,
-                        "the campaign's claim, end to end: ridge compare %sbuild:%.8s build:%.8s",
-                        sweep, first, own);
-        }
+        const struct cli_again again = {false, true, id, {parent, own}};
+        const struct cli_again whole = {true, false, cli_query_text(&query, 3), {first, own}};
+
+        if (cli_again_command(request->opened, request->path, &again, command) == CLI_DONE)
+            cli_advise("confirm it with another seed", command);
+        if (first[0] != '\0' && strcmp(first, parent) != 0 &&
+            cli_again_command(request->opened, request->path, &whole, command) == CLI_DONE)
+            cli_advise("the campaign's claim, end to end", command);
     }
     cli_query_close(&query);
 }
@@ -275,9 +272,10 @@ static int file_kernel(const struct request *request, const char *kernel, char *
     }
     memcpy(id, m.build_ids[0], LEDGER_ID_BYTES);
     if (status == CLI_DONE && id[0] == '\0' && m.ledger_status == RIDGE_OK) {
-        cli_message(kernel,
-                    "its machine code is not known: expected a manifest, a library or a GPU "
-                    "variant of a family");
+        cli_message(
+            kernel,
+            "its machine code is not known: expected a manifest, a library or a variant of a "
+            "family that this ridge has the code of");
         status = CLI_USAGE;
     }
     return measure_close(&m, status);

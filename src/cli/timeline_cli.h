@@ -168,6 +168,8 @@ ridge_status timeline_write_csv(const struct timeline_file *file,
 void timeline_write_ranks(const struct timeline_file *files, size_t count,
                           const struct timeline_request *request, ridge_output *output,
                           ridge_json *json);
+/* The same device in both: that of before, where after has it. */
+void timeline_match_devices(const struct timeline_file *before, struct timeline_file *after);
 ridge_status timeline_write_compare(const struct timeline_file *before,
                                     const struct timeline_file *after,
                                     const struct timeline_request *request, ridge_output *output,

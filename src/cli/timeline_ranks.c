@@ -9,7 +9,7 @@
 
 #include "timeline_cli.h"
 
-enum { WORD = 32 };
+enum { WORD = 32, MOST_BLOCKS = 8 };
 
 static int by_rank(const void *left, const void *right)
 {
@@ -134,6 +134,9 @@ static void write_words(const struct timeline_file *const *order, size_t count,
                         name,
                         timeline_percent((double)idlest->main->idle_ns,
                                          (double)timeline_span(idlest->main), idle, sizeof(idle)));
+    if (count == 2 && timeline_span(longest->main) / 5 > timeline_span(shortest->main) / 4)
+        ridge_output_text(output, "two traces of one run, by their ranks; before and after of a "
+                                  "change: --compare\n");
     straggler = find_straggler(order, count, &spread_ns);
     if (straggler != NULL) {
         rank_name(straggler, name, sizeof(name));
@@ -142,6 +145,22 @@ static void write_words(const struct timeline_file *const *order, size_t count,
                             name, timeline_time((double)spread_ns, text, sizeof(text)));
     }
     ridge_output_text(output, "\n");
+}
+
+/* The device and the verdict of each, while they fit a screen. */
+static void write_blocks(const struct timeline_file *const *order, size_t count,
+                         ridge_output *output)
+{
+    char name[128];
+    size_t i;
+
+    for (i = 0; i < count && count <= MOST_BLOCKS; i++) {
+        const struct timeline_view view = {.file = order[i], .account = order[i]->main};
+
+        rank_name(order[i], name, sizeof(name));
+        ridge_output_format(output, "\n%s\n", name);
+        timeline_print_device(&view, output);
+    }
 }
 
 void timeline_write_ranks(const struct timeline_file *files, size_t count,
@@ -165,6 +184,8 @@ void timeline_write_ranks(const struct timeline_file *files, size_t count,
     if (json == NULL && working > 0)
         write_words(order, working, output);
     write_table(order, working, output, json);
+    if (json == NULL)
+        write_blocks(order, working, output);
     for (i = 0; i < count && json == NULL; i++)
         if (files[i].main == NULL)
             ridge_output_format(output, "no work of a GPU: %s\n", cli_base_name(files[i].path));

@@ -25,13 +25,13 @@ void timeline_add_percent(ridge_table *table, double part, double whole)
     ridge_table_text(table, timeline_percent(part, whole, text, sizeof(text)));
 }
 
-/* Nothing recorded is a blank, not n/a in every line. */
+/* Nothing recorded is a blank, not n/a in every line; below 1 no part of a time is told. */
 static void add_ratio(ridge_table *table, double ratio)
 {
     char text[WORD];
 
     snprintf(text, sizeof(text), "%.*fx", ratio < 10 ? 2 : ratio < 100 ? 1 : 0, ratio);
-    ridge_table_text(table, isnan(ratio) ? "-" : text);
+    ridge_table_text(table, isnan(ratio) ? "-" : ratio < 1 ? "<1" : text);
 }
 
 void timeline_finish_table(ridge_table *table, ridge_output *output)
@@ -73,7 +73,7 @@ static void add_kernel(ridge_table *table, const struct timeline_view *view,
     timeline_add_percent(table, sum->share_frac, 1);
     timeline_add_time(table, (double)sum->total_ns);
     /* Of all calls, where only some have a bound as if the others were like them. */
-    if (with_bounds && has_bound)
+    if (with_bounds && has_bound && rank->ratio >= 1)
         timeline_add_time(table, (double)sum->total_ns / rank->ratio);
     else if (with_bounds)
         ridge_table_text(table, "-");
@@ -100,6 +100,7 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
     };
     const size_t count = view->kernels.count < most ? view->kernels.count : most;
     const bool with_bounds = has_bounds(view);
+    bool has_below = false;
     ridge_table *table;
     size_t i;
 
@@ -107,9 +108,16 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
         return;
     table = with_bounds ? ridge_table_create(bounded, sizeof(bounded) / sizeof(bounded[0]))
                         : ridge_table_create(plain, sizeof(plain) / sizeof(plain[0]));
-    for (i = 0; i < count; i++)
+    for (i = 0; i < count; i++) {
+        const ridge_kernel_rank *const rank = timeline_rank_of(view, view->kernels.rows[i].name_id);
+
+        has_below |= rank != NULL && rank->ratio < 1;
         add_kernel(table, view, &view->kernels.rows[i], with_bounds, whole);
+    }
     timeline_finish_table(table, output);
+    if (has_below)
+        ridge_output_styled(output, RIDGE_STYLE_DIM,
+                            "<1: less than its bytes take in main memory, they come from L2\n");
     say_more(output, count, view->kernels.count, "kernels", "--kernels");
 }
 

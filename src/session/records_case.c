@@ -57,12 +57,18 @@ void session_records_case(session_records *records, const char *family, const ri
 static void begin_arm(const session_records *records, ridge_record *record, int arm,
                       const char *role, const char *launcher)
 {
+    const ridge_session_request *const request = records->request;
+    const ridge_arm_options *const options =
+        &request->arm_options[request->arms[1] != NULL ? arm : 0];
+
     ridge_record_begin(record, "arm");
     ridge_record_text(record, "session_id", records->session_id);
     ridge_record_text(record, "kase_id", records->kase_id);
     records_known_text(record, "build_id", records->build_ids[arm]);
     ridge_record_text(record, "role", role);
     ridge_record_text(record, "launcher", launcher);
+    records_known_text(record, "call", options->call); /* these two: extra, no columns */
+    records_known_text(record, "family", options->family);
 }
 
 void session_records_arm(session_records *records, int arm, const char *role, const char *launcher,

@@ -78,18 +78,20 @@ static void begin_session(session_records *records, ridge_record *record)
     ridge_record_begin(record, "session");
     ridge_record_text(record, "env_id", records->env_id);
     ridge_record_text(record, "tool_version", ridge_version());
-    ridge_record_integer(record, "seed", (int64_t)records->seed);
+    ridge_record_integer(record, "seed", (int64_t)records->request->seed);
+    /* As it was asked for, so that a printed command asks for the same; extra, no column. */
+    records_known_text(record, "device", records->request->device);
     ridge_record_text(record, "started", records->started);
 }
 
 void session_records_open(session_records *records, session_child *child,
-                          const ridge_device_info *info, uint64_t seed)
+                          const ridge_device_info *info, const ridge_session_request *request)
 {
     ridge_record record;
 
     memset(records, 0, sizeof(*records));
     records->child = child;
-    records->seed = seed;
+    records->request = request;
     records->null_centre = records->null_half_width = NAN;
     records->shared_frac = NAN;
     utc(records->started, sizeof(records->started));

@@ -207,8 +207,7 @@ static ridge_status open_all(worker *w, ridge_error *err)
     if (status != RIDGE_OK)
         return status;
     if (request->kind != RIDGE_SESSION_DESCRIBE)
-        session_records_open(&w->records, w->child, ridge_device_get_info(w->device),
-                             request->seed);
+        session_records_open(&w->records, w->child, ridge_device_get_info(w->device), request);
     status = open_arm(w, 0, request->arms[0], &request->arm_options[0], err);
     /* A null control: the same again, loaded apart. */
     if (status == RIDGE_OK && is_comparison)

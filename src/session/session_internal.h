@@ -184,7 +184,7 @@ typedef struct session_records {
     char gpu_id[RIDGE_HASH_TEXT], env_id[RIDGE_HASH_TEXT], session_id[RIDGE_HASH_TEXT];
     char kase_id[RIDGE_HASH_TEXT], arm_ids[2][RIDGE_HASH_TEXT], build_ids[2][RIDGE_HASH_TEXT];
     char started[40];
-    uint64_t seed;
+    const ridge_session_request *request; /* borrowed */
     double shared_frac;
     bool is_busy;
     double null_centre, null_half_width;
@@ -195,7 +195,7 @@ typedef struct session_records {
 } session_records;
 
 void session_records_open(session_records *records, session_child *child,
-                          const ridge_device_info *info, uint64_t seed);
+                          const ridge_device_info *info, const ridge_session_request *request);
 /* The row of an arm's machine code, and its id for arm. */
 void session_records_build(session_records *records, const ridge_session_build *build);
 void session_records_case(session_records *records, const char *family, const ridge_case *at,

@@ -137,7 +137,8 @@ double account_median(int64_t *values, size_t count);
 typedef struct account_text {
     char text[16];
 } account_text;
-account_text account_number(double value, ridge_unit unit);
+account_text account_time(double ns);      /* "84.5 ms" */
+account_text account_percent(double frac); /* "12.8 %" */
 
 /* gaps.c: gaps, limits (hardware_gap_ns, launch_latency_ns, medians of gaps), the range around the
  * launch that ends a gap. */

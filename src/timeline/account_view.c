@@ -109,14 +109,38 @@ double account_median(int64_t *values, size_t count)
     return count % 2 != 0 ? (double)low : ((double)low + (double)high) / 2;
 }
 
-account_text account_number(double value, ridge_unit unit)
+/* Three digits, as in the tables: a verdict is no place for a fourth. */
+account_text account_time(double ns)
 {
-    char text[32];
-    account_text number;
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    account_text text;
+    size_t i = 0;
 
-    ridge_number_text(value, unit, text, sizeof(text));
-    snprintf(number.text, sizeof(number.text), "%.15s", text);
-    return number;
+    while (i < 3 && fabs(ns) < units[i].ns * 0.9995)
+        i++;
+    if (isnan(ns))
+        snprintf(text.text, sizeof(text.text), "n/a");
+    else
+        snprintf(text.text, sizeof(text.text), "%.*f %s",
+                 i == 3 || fabs(ns) >= 99.95 * units[i].ns ? 0
+                 : fabs(ns) >= 9.995 * units[i].ns         ? 1
+                                                           : 2,
+                 ns / units[i].ns, units[i].unit);
+    return text;
+}
+
+account_text account_percent(double frac)
+{
+    account_text text;
+
+    if (isnan(frac))
+        snprintf(text.text, sizeof(text.text), "n/a");
+    else
+        snprintf(text.text, sizeof(text.text), "%.1f %%", frac * 100);
+    return text;
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */

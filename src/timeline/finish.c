@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * From rows in any order to a trace: sorted, each piece of work joined with the call that launched
- * it, open ranges closed. */
+ * it, open ranges closed, kernels that communicate marked. */
 #include "timeline/trace_build.h"
 
 #include <stddef.h>
@@ -167,6 +167,47 @@ static bool is_graph_launch(const ridge_trace *trace, uint32_t api)
     return strstr(ridge_trace_name(trace, apis[api].name, NULL), "GraphLaunch") != NULL;
 }
 
+/* A kernel that communicates with other ranks, by its base name: a library's, or the all-reduce of
+ * an inference server. Kernels that a compiler named after the operations around them do not. */
+static bool is_collective(const char *name)
+{
+    static const char *const beginnings[] = {"nccl", "rccl", "mscclKernel", "nvshmem"};
+    static const char *const parts[] = {"cross_device_reduce", "one_shot_all_reduce",
+                                        "two_shot_all_reduce", "multimem_all_reduce",
+                                        "ShotAllReduceKernel", "allreduce_fusion_kernel"};
+
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(name, parts[i]) != NULL && strncmp(name, "triton_", 7) != 0)
+            return true;
+    return false;
+}
+
+/* Each name is looked at once. What a reader knows better stays. */
+static bool mark_collectives(ridge_trace *trace)
+{
+    enum { UNSEEN, OTHER, COLLECTIVE };
+    ridge_trace_op *const ops = trace->ops.rows;
+    uint8_t *const states = ridge_calloc(ridge_trace_name_count(trace) + 1, 1);
+
+    if (states == NULL)
+        return false;
+    for (size_t i = 0; i < trace->ops.count; i++) {
+        const uint32_t name = ops[i].short_name != 0 ? ops[i].short_name : ops[i].name;
+
+        if (ops[i].kind != RIDGE_OP_KERNEL)
+            continue;
+        if (states[name] == UNSEEN)
+            states[name] = is_collective(ridge_trace_name(trace, name, NULL)) ? COLLECTIVE : OTHER;
+        if (states[name] == COLLECTIVE)
+            ops[i].flags |= RIDGE_OP_COLLECTIVE;
+    }
+    ridge_free(states);
+    return true;
+}
+
 /* Sorts the work and joins it. The keys go. */
 static bool finish_ops(ridge_trace *trace, const join_table *table)
 {
@@ -293,7 +334,7 @@ ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
         find_rows(trace);
     trace->info.has_api = trace->apis.count > 0;
     done = done && fill_table(trace, &table) && finish_ops(trace, &table) &&
-           finish_syncs(trace, &table);
+           finish_syncs(trace, &table) && mark_collectives(trace);
     ridge_free(table.slots);
     return done ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
 }

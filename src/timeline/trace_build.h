@@ -34,8 +34,10 @@ struct ridge_trace {
     trace_array ops, apis, repeats, ranges, waits, overheads, syncs;
     trace_array configs, streams, devices, threads, processes, diagnostics;
     trace_array op_keys, sync_keys; /* beside ops and syncs, until trace_finish() */
-    uint32_t *config_slots, *thread_slots, *stream_slots; /* tables of hashes, as names.slots */
+    /* Tables of hashes, as names.slots. */
+    uint32_t *config_slots, *thread_slots, *stream_slots, *device_slots, *process_slots;
     size_t config_slot_count, thread_slot_count, stream_slot_count;
+    size_t device_slot_count, process_slot_count;
     bool failed; /* out of memory */
 };
 

@@ -43,7 +43,7 @@ static void groups_refusals(void **state)
     size_t i;
 
     (void)state;
-    summary = (struct check_summary){.kernel = "norm", .options = ""};
+    summary = (struct check_summary){.kernel = "norm", .word = "norm", .options = ""};
     for (i = 0; i < sizeof(results) / sizeof(results[0]); i++)
         check_summary_add(&summary, &results[i]);
     caught_open(&out, 100, false);
@@ -74,7 +74,7 @@ static void names_the_layout(void **state)
     caught out;
 
     (void)state;
-    summary = (struct check_summary){.kernel = "norm", .options = ""};
+    summary = (struct check_summary){.kernel = "norm", .word = "norm", .options = ""};
     for (int i = 0; i < 2; i++) {
         ridge_check_result right = judged(RIDGE_LAYOUT_CONTIGUOUS, RIDGE_OUTCOME_PASS);
         ridge_check_result wrong = judged(RIDGE_LAYOUT_TRANSPOSED, RIDGE_OUTCOME_FAIL);
@@ -102,7 +102,8 @@ static void is_not_right_when_interrupted(void **state)
     caught out;
 
     (void)state;
-    summary = (struct check_summary){.kernel = "norm", .options = "", .is_interrupted = true};
+    summary = (struct check_summary){
+        .kernel = "norm", .word = "norm", .options = "", .is_interrupted = true};
     check_summary_add(&summary, &result);
     assert_int_equal(check_summary_exit(&summary), 4);
     caught_open(&out, 100, false);

@@ -169,6 +169,41 @@ static void tells_kernels_of_a_library_apart(void **state)
     (void)state;
 }
 
+/* Rows name what has to be asked for again: the device, the family of an arm. */
+static void on_asked(void *context, const char *line, size_t length)
+{
+    unsigned *const found = context;
+    char text[4096];
+
+    snprintf(text, sizeof(text), "%.*s", (int)length, line);
+    if (strstr(text, "\"t\":\"session\"") != NULL && strstr(text, "\"device\":\"cpu\"") != NULL)
+        *found |= 1;
+    if (strstr(text, "\"t\":\"arm\"") != NULL && strstr(text, "\"family\":\"probe\"") != NULL)
+        *found |= strstr(text, "\"call\"") == NULL ? 2 : 4;
+}
+
+static void records_what_was_asked_for(void **state)
+{
+    static const char *const texts[] = {"blocks=1"};
+    const ridge_session_request request = {
+        .kind = RIDGE_SESSION_COMPARE,
+        .device = "cpu",
+        .arms = {"probe:copy"},
+        .arm_options = {{.family = "probe"}},
+        .case_texts = texts,
+        .case_count = 1,
+        .seed = 1,
+        .bench = {.null_control = true, .budget_s = 0.1, .most = 1}};
+    unsigned found = 0;
+    const ridge_session_sink sink = {.record = on_asked, .context = &found};
+    ridge_error err;
+
+    (void)state;
+    if (ridge_session_run(&request, &sink, &err) != RIDGE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(found, 3);
+}
+
 static void describes(void **state)
 {
     seen s = {0};
@@ -186,6 +221,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, checks, check_cases);
     cases_add(&list, "kernels of one library", tells_kernels_of_a_library_apart, NULL);
+    cases_add(&list, "records what was asked for", records_what_was_asked_for, NULL);
     cases_add(&list, "describe", describes, NULL);
     cases_add(&list, "crashes of a matrix", stops_after_crashes, NULL);
     return cases_run(&list, "session");

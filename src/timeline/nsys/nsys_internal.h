@@ -37,6 +37,9 @@ void nsys_close(nsys_database *database);
 
 /* Any table that only an export has; else *err says what the database is not. */
 ridge_status nsys_check_export(nsys_database *database, ridge_error *err);
+/* What was written and not yet moved into the database lies beside it: partial. It is not read: the
+ * file may not be touched. False: out of memory. */
+bool nsys_look_beside(ridge_trace *trace, const char *path);
 bool nsys_has_table(nsys_database *database, const char *name);
 /* The column as the table spells it, in its own buffer; false: there is none. */
 bool nsys_has_column(nsys_database *database, const char *table, const char *column);

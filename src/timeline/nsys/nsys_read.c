@@ -81,9 +81,7 @@ static ridge_status read_tables(nsys_reader *reader, const char *path, ridge_err
                                  : RIDGE_OK;
 }
 
-/* What was written and not yet moved into the database lies beside it. It is not read: the file
- * may not be touched. */
-static bool look_beside(ridge_trace *trace, const char *path)
+bool nsys_look_beside(ridge_trace *trace, const char *path)
 {
     static const char *const endings[] = {"-wal", "-journal"};
     ridge_text beside;
@@ -114,7 +112,7 @@ ridge_status nsys_read_file(ridge_trace *trace, const char *path,
     ridge_status status;
 
     (void)options;
-    if (!look_beside(trace, path))
+    if (!nsys_look_beside(trace, path))
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     status = nsys_open_file(&reader.database, path, err);
     if (status == RIDGE_OK)

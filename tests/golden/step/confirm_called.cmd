@@ -1,0 +1,1 @@
+sh ../golden/with_ledger ledger/called.jsonl 'step keep'
