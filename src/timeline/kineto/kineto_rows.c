@@ -250,8 +250,9 @@ static void read_places(const kineto_event *event, ridge_trace_op *op)
         event->name.size > 0 ? memchr(event->name.data, '(', event->name.size) : NULL;
     const char *arrow;
 
-    if (open++ == NULL)
+    if (open == NULL)
         return;
+    open++;
     op->destination = place_of((kineto_slice){open, (size_t)(end - open)}) & 15;
     if (event->class != KINETO_MEMCPY)
         return;
