@@ -390,7 +390,12 @@ ridge_status timeline_write_json(const struct timeline_file *file,
     if (status == RIDGE_OK)
         status = timeline_view_make(file, file->main, request, &view, err);
     if (status == RIDGE_OK) {
+        ridge_trace_sums repeats = {0};
+
         write_sums("api", &view.api, false, json);
+        status = ridge_trace_sum_repeats(file->trace, &file->window, &repeats, err);
+        write_sums("api_repeats", &repeats, false, json);
+        ridge_trace_sums_free(&repeats);
         write_ranges(&view.ranges, json);
         timeline_view_release(&view);
     }
