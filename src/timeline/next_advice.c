@@ -10,6 +10,8 @@
 
 #include "base/memory.h"
 
+enum { NAME_MOST = 1000 }; /* longer names are not looked into */
+
 #define CAUSE(name) (1U << RIDGE_IDLE_##name)
 
 /* Where most of a set of causes lies: 0 and NULL where nothing tells. */
@@ -79,13 +81,14 @@ static const char *range_over(const ridge_trace *trace, uint32_t thread, int64_t
         const int64_t from_ns = ranges[i].start_ns > start_ns ? ranges[i].start_ns : start_ns;
         const int64_t to_ns = ranges[i].end_ns < end_ns ? ranges[i].end_ns : end_ns;
         const int64_t ns = sum_span_ns(ranges[i].start_ns, ranges[i].end_ns);
-        const char *const name = ridge_trace_name(trace, ranges[i].name, NULL);
+        size_t length;
+        const char *const name = ridge_trace_name(trace, ranges[i].name, &length);
 
         if (ranges[i].start_ns >= end_ns)
             break;
         if (to_ns <= from_ns || sum_span_ns(from_ns, to_ns) < sum_span_ns(start_ns, end_ns) / 2)
             continue;
-        if (is_loading != NULL && strstr(name, "DataLoader") != NULL)
+        if (is_loading != NULL && length < NAME_MOST && strstr(name, "DataLoader") != NULL)
             *is_loading = true;
         if (ns <= found_ns && says_something(name)) {
             found = name;

@@ -42,12 +42,12 @@ static uint64_t hash_of(const char *name)
 }
 
 /* Steps of a program, not operations of a framework or a library. */
-static bool may_be_step(const ridge_trace_range *range, const char *name)
+static bool may_be_step(const ridge_trace_range *range, const char *name, size_t length)
 {
-    return (range->kind == RIDGE_RANGE_NVTX || range->kind == RIDGE_RANGE_ANNOTATION) &&
+    return length < PATTERN_BYTES / 3 && /* first: names may be long, and met a million times */
+           (range->kind == RIDGE_RANGE_NVTX || range->kind == RIDGE_RANGE_ANNOTATION) &&
            name[0] != '\0' && strchr(name, '\'') == NULL && strstr(name, "::") == NULL &&
-           strncmp(name, "nccl:", 5) != 0 && strchr(name, '=') == NULL &&
-           strlen(name) < PATTERN_BYTES / 3;
+           strncmp(name, "nccl:", 5) != 0 && strchr(name, '=') == NULL;
 }
 
 static void add_step(family *of, const ridge_trace_range *range, const char *name)
@@ -70,10 +70,11 @@ static bool find_steps(const ridge_trace *trace, family *out)
 
     *out = (family){0};
     for (size_t i = 0; families != NULL && i < count; i++) {
-        const char *const name = ridge_trace_name(trace, ranges[i].name, NULL);
+        size_t length;
+        const char *const name = ridge_trace_name(trace, ranges[i].name, &length);
         uint32_t group;
 
-        if (!may_be_step(&ranges[i], name) || groups.count >= MOST)
+        if (!may_be_step(&ranges[i], name, length) || groups.count >= MOST)
             continue;
         group = sum_group_of(&groups, hash_of(name));
         if (group < MOST)
