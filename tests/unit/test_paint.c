@@ -76,7 +76,7 @@ static paint_case cases_of_rules[] = {
     {"capture: code loaded and memory allocated in it", {BEFORE, CALL("cuStreamBeginCapture_v2", 0, 100), CALL("cuModuleLoadData", 200, 300), CALL("cudaMalloc", 300, 500),
         CALL("cuStreamEndCapture", 900, 1000), NEXT(1000, 2000, 3000)}, "graph-build 0 200, module 200 300, alloc 300 500, graph-build 500 1000, launch 1000 3000"},
     {"capture: nested", {BEFORE, CALL("cudaStreamBeginCapture", 0, 100), CALL("cuStreamBeginCapture", 10, 90), CALL("cudaStreamEndCapture", 900, 1000),
-        CALL("cuStreamEndCapture", 910, 990), NEXT(1000, 2000, 3000)}, "graph-build 0 1000, launch 1000 3000"},
+        CALL("cuStreamEndCapture", 910, 990), NEXT(1000, 2000, 3000)}, "graph-build 0 10, graph-build 10 1000, launch 1000 3000"},
     {"capture: of another thread", {BEFORE, {ROW_CALL, "cudaStreamBeginCapture", A, A + 100, .on = 4}, {ROW_CALL, "cudaStreamEndCapture", A + 900, A + 1000, .on = 4}, NEXT(1000, 2000, 3000)},
         "dispatch 0 1000, launch 1000 3000"},
     {"capture: never ended", {BEFORE, CALL("cudaStreamBeginCapture", 0, 100), NEXT(1000, 2000, 3000)}, "graph-build 0 100, dispatch 100 1000, launch 1000 3000"},
