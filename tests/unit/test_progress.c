@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,12 +43,17 @@ static bool redirect(standard_error *to, bool is_terminal)
 /* What was printed since. */
 static void restore(standard_error *to, char *text, size_t size)
 {
-    ssize_t got;
+    struct pollfd wait = {to->other, POLLIN, 0};
+    size_t used = 0;
 
     fflush(stderr);
-    fcntl(to->other, F_SETFL, O_NONBLOCK);
-    got = read(to->other, text, size - 1);
-    text[got > 0 ? got : 0] = '\0';
+    /* A terminal hands on what was written in pieces, and in its own time. */
+    while (used < size - 1 && poll(&wait, 1, 100) > 0 && (wait.revents & POLLIN) != 0) {
+        const ssize_t got = read(to->other, text + used, size - 1 - used);
+
+        used += got > 0 ? (size_t)got : 0;
+    }
+    text[used] = '\0';
     dup2(to->kept, STDERR_FILENO);
     close(to->kept);
     close(to->other);
