@@ -165,17 +165,16 @@ static void add_medians(ridge_table *table, double before_ns, double after_ns)
     ridge_table_text(table, text);
 }
 
-static void add_kernel_change(ridge_table *table, const ridge_kernel_change *change, bool whole)
+static void add_kernel_change(ridge_table *table, const ridge_kernel_change *change,
+                              const char *name)
 {
-    char name[TIMELINE_NAME];
-
     ridge_table_text(table, change_name(change->kind));
     add_change(table, (double)change->total_before_ns, (double)change->total_after_ns);
     timeline_add_time(table, (double)change->total_before_ns);
     timeline_add_time(table, (double)change->total_after_ns);
     add_counts(table, change->count_before, change->count_after);
     add_medians(table, change->median_before_ns, change->median_after_ns);
-    ridge_table_text(table, timeline_kernel_name(change->name, whole, name, sizeof(name)));
+    ridge_table_text(table, name);
 }
 
 /* Of all kernels, also of those that are the same. */
@@ -213,17 +212,19 @@ static void print_kernels(const ridge_kernel_change *changes, size_t count, size
         {"name", "Name", RIDGE_UNIT_NONE, true, 16, 0},
     };
     ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    const char **const recorded = calloc(count + 1, sizeof(*recorded));
+    char **names;
     size_t shown = 0, different = 0, i;
 
-    for (i = 0; i < count; i++) {
-        if (changes[i].kind == RIDGE_KERNEL_SAME)
-            continue;
-        different++;
-        if (shown >= most)
-            continue;
-        shown++;
-        add_kernel_change(table, &changes[i], whole);
-    }
+    for (i = 0; recorded != NULL && i < count; i++)
+        if (changes[i].kind != RIDGE_KERNEL_SAME && different++ < most)
+            recorded[shown++] = changes[i].name;
+    names = recorded != NULL ? timeline_row_names(recorded, shown, whole) : NULL;
+    for (i = 0, shown = 0; names != NULL && i < count && names[shown] != NULL; i++)
+        if (changes[i].kind != RIDGE_KERNEL_SAME)
+            add_kernel_change(table, &changes[i], names[shown++]);
+    timeline_free_names(names);
+    free(recorded);
     if (shown > 0) {
         add_kernel_sum(table, changes, count);
         ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);
