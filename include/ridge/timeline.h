@@ -61,8 +61,8 @@ const char *ridge_idle_meaning(ridge_idle cause); /* one line */
     X(SYNC_BOUND, "SYNC-BOUND", "waiting for the GPU makes 40 % of the idle time or more")         \
     X(ALLOC_BOUND, "ALLOC-BOUND", "allocation makes 40 % of the idle time or more")                \
     X(MODULE_BOUND, "MODULE-BOUND", "loading code makes 40 % of the idle time or more")            \
-    X(LAUNCH_BOUND, "LAUNCH-BOUND", "the host cannot launch as fast as the GPU works")             \
     X(NO_WORK, "NO-WORK", "the host gave the GPU nothing to do for half of the idle time or more") \
+    X(LAUNCH_BOUND, "LAUNCH-BOUND", "the host cannot launch as fast as the GPU works")             \
     X(MIXED, "MIXED", "no cause stands out")
 
 typedef enum ridge_timeline_verdict {
@@ -125,6 +125,10 @@ typedef struct ridge_device_account {
     const uint32_t *gaps_by_size; /* rows of gaps, the largest first */
     const ridge_idle_piece *pieces;
     const ridge_stream_account *streams;
+
+    /* Stretches in which the host made no call for 2 ms or more (no-work, dispatch, host-blocked):
+     * no launch costs that, the program was busy with something else. */
+    int64_t stall_ns, stall_most_ns;
 
     size_t op_count, kernel_count, copy_count, graph_row_count;
     size_t graph_launch_count;      /* different launches of graphs */
@@ -207,7 +211,8 @@ const ridge_device_account *ridge_timeline_main_device(const ridge_timeline *tim
 /* A kernel and what it could take at least: the bytes and operations of the PyTorch operation that
  * launched it (where this kernel alone does them), or of a line of the user's, under the chip's
  * roofs; no less than what an empty kernel takes, 0.8 us or the shortest kernel of the trace where
- * roofs do not tell. A ratio below 1: data came from the L2 cache.
+ * roofs do not tell. A ratio below 1: data came from the L2 cache; such a kernel ranks as one
+ * without a bound and is never the worst.
  *
  * Ranked by measured over bound among those with 2 % of the kernels' time or more, ties by what can
  * be gained; without bounds by time. Tiny ones come with those: there is little to gain inside a
@@ -270,8 +275,10 @@ typedef struct ridge_kernel_change {
     double median_before_ns, median_after_ns; /* NAN: not there */
 } ridge_kernel_change;
 
-/* Sorted by the size of the change of total time. The traces are borrowed. */
+/* Kernels of a device of each: rows of ridge_trace_devices(), RIDGE_TRACE_NONE: of all. Sorted by the
+ * size of the change of total time. The traces are borrowed. */
 ridge_status ridge_timeline_compare(const ridge_trace *before, const ridge_trace *after,
+                                    uint32_t device_before, uint32_t device_after,
                                     const ridge_trace_window *window_before,
                                     const ridge_trace_window *window_after,
                                     ridge_kernel_change **out, size_t *count, ridge_error *err);

@@ -160,9 +160,12 @@ typedef struct ridge_trace_range {
     int64_t start_ns, end_ns;
     uint32_t name;   /* NVTX: with its domain as nsys writes it, ":step" in the default one */
     uint32_t thread; /* row of ridge_trace_threads() */
-    uint32_t shapes; /* "bf16[8192,4096] bf16[4096,6144]": the inputs of an operation; 0 */
-    uint8_t kind;    /* ridge_range_kind */
-    uint8_t flags;   /* ridge_range_flags */
+    /* The inputs of an operation, "bf16[8192,4096] - bf16[4096,6144*]"; 0: none. "-": one without
+     * dimensions (a number) that others follow. '*': the extent's stride is 0, its elements are one
+     * in memory. */
+    uint32_t shapes;
+    uint8_t kind;  /* ridge_range_kind */
+    uint8_t flags; /* ridge_range_flags */
 } ridge_trace_range;
 
 /* A time in which the system had put a thread to sleep, or it waited in a call of the system.

@@ -157,15 +157,37 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+/* A number stays beside its unit: "13.8 %", "3.00 us". Length of both, or of the word alone. */
+static size_t length_with_unit(const char *text, size_t length)
+{
+    static const char *const units[] = {"%", "ns", "us", "ms", "s", "B", "KB", "MB", "GB", "TB"};
+    size_t i;
+
+    if (length == 0 || text[length] != ' ' || text[length - 1] < '0' || text[length - 1] > '9')
+        return length;
+    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        const size_t unit = strlen(units[i]);
+
+        if (strncmp(text + length + 1, units[i], unit) == 0 &&
+            strchr(" ,.;:)", text[length + 1 + unit]) != NULL)
+            return length + 1 + strcspn(text + length + 1, " \n\t\r");
+    }
+    return length;
+}
+
 void ridge_output_wrap(ridge_output *output, int indent, const char *first_indent, const char *text)
 {
-    size_t column;
+    ridge_output_text(output, first_indent);
+    ridge_output_wrap_on(output, indent, ridge_text_columns(first_indent, strlen(first_indent)),
+                         text);
+}
+
+void ridge_output_wrap_on(ridge_output *output, int indent, size_t column, const char *text)
+{
     bool at_start = true; /* of a line: no space goes before the next word */
 
     if (output == NULL)
         return;
-    ridge_output_text(output, first_indent);
-    column = ridge_text_columns(first_indent, strlen(first_indent));
     for (;;) {
         size_t length = 0;
         size_t width;
@@ -176,6 +198,7 @@ void ridge_output_wrap(ridge_output *output, int indent, const char *first_inden
             length++;
         if (length == 0)
             break;
+        length = length_with_unit(text, length);
         width = ridge_text_columns(text, length);
         if (!at_start && column + 1 + width > (size_t)output->columns) {
             ridge_text_add(&output->text, "\n");

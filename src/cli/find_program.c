@@ -17,12 +17,19 @@ bool cli_is_program(const char *path)
 
 bool cli_find_file(const char *root, const char *pattern, char path[CLI_PATH_BYTES])
 {
-    char rooted[CLI_PATH_BYTES];
+    char rooted[2 * CLI_PATH_BYTES];
     glob_t found = {0};
+    size_t used = 0;
     bool is_found;
 
-    snprintf(rooted, sizeof(rooted), "%s%s", root, pattern);
-    is_found = glob(rooted, 0, NULL, &found) == 0 && found.gl_pathc > 0 &&
+    /* A folder may have any name: only the pattern is one. */
+    for (; *root != '\0' && used + 2 < CLI_PATH_BYTES; root++) {
+        if (strchr("*?[\\", *root) != NULL)
+            rooted[used++] = '\\';
+        rooted[used++] = *root;
+    }
+    snprintf(rooted + used, sizeof(rooted) - used, "%s", pattern);
+    is_found = *root == '\0' && glob(rooted, 0, NULL, &found) == 0 && found.gl_pathc > 0 &&
                strlen(found.gl_pathv[found.gl_pathc - 1]) < CLI_PATH_BYTES;
     if (is_found)
         snprintf(path, CLI_PATH_BYTES, "%s", found.gl_pathv[found.gl_pathc - 1]);

@@ -74,6 +74,8 @@ static void begin(struct block *block, enum block_kind kind, const char *prefix,
     add_line(block, line + strlen(prefix), length - strlen(prefix));
 }
 
+#define INDENT "    " /* of code between paragraphs */
+
 /* -- tables ------------------------------------------------------------------------------------ */
 
 enum { TABLE_COLUMNS = 8, CELL_BYTES = 400, ROW_BYTES = 4000, TABLE_WIDTH = 94 };
@@ -165,6 +167,24 @@ static const char *print_table(ridge_output *output, struct place *place, const 
     return at;
 }
 
+/* Lines indented by four are code, a line each; returns what follows them. */
+static const char *print_indented(ridge_output *output, struct place *place, const char *at,
+                                  const char *end, block_writer *write)
+{
+    while (at < end && begins_with(at, (size_t)(end - at), INDENT)) {
+        const char *const newline = memchr(at, '\n', (size_t)(end - at));
+        const char *const stop = newline != NULL ? newline : end;
+        char line[256];
+
+        at += strlen(INDENT);
+        snprintf(line, sizeof(line), "%.*s", (int)(stop - at < 255 ? stop - at : 255), at);
+        write(output, place, BLOCK_CODE, line);
+        at = newline != NULL ? newline + 1 : end;
+    }
+    write(output, place, BLOCK_CODE, NULL);
+    return at;
+}
+
 static void print_blocks(ridge_output *output, const struct manual_page *page, block_writer *write)
 {
     const char *at = (const char *)page->text;
@@ -190,6 +210,9 @@ static void print_blocks(ridge_output *output, const struct manual_page *page, b
         } else if (at[0] == '|') {
             flush(&block, output, &place, write);
             at = print_table(output, &place, at, end, write);
+            continue;
+        } else if (block.length == 0 && begins_with(at, length, INDENT)) {
+            at = print_indented(output, &place, at, end, write);
             continue;
         } else if (length == 0) {
             flush(&block, output, &place, write);

@@ -46,7 +46,7 @@ int cli_check_target(const char *path, const char *input, bool force)
     }
     if (input != NULL && stat(input, &in) == 0 && in.st_dev == out.st_dev &&
         in.st_ino == out.st_ino)
-        return cli_usage_error("IN and OUT are the same file");
+        return cli_usage_error("input and output are the same file");
     if (!force) {
         cli_message(path, "exists; --force replaces it");
         return CLI_USAGE;

@@ -68,7 +68,7 @@ static bool find_collector(char path[CLI_PATH_BYTES])
                                          "/../lib64/ridge/libridge_collect.so",
                                          "/../lib/*-linux-gnu/ridge/libridge_collect.so"};
     const char *const given = getenv("RIDGE_COLLECT");
-    char self[CLI_PATH_BYTES], pattern[CLI_PATH_BYTES];
+    char self[CLI_PATH_BYTES];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     size_t i;
 
@@ -79,8 +79,7 @@ static bool find_collector(char path[CLI_PATH_BYTES])
     self[length] = '\0';
     *strrchr(self, '/') = '\0'; /* absolute, so it has one */
     for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-        if (snprintf(pattern, sizeof(pattern), "%s%s", self, places[i]) < CLI_PATH_BYTES &&
-            cli_find_file("", pattern, path))
+        if (cli_find_file(self, places[i], path))
             return true;
     return false;
 }
@@ -244,6 +243,13 @@ static void find_demangler(ridge_collect_options *options)
     memcpy(&options->demangle, &address, sizeof(address));
 }
 
+static bool is_empty(const ridge_collect_totals *totals)
+{
+    return totals->kernel_count == 0 && totals->copy_count == 0 && totals->call_count == 0 &&
+           totals->range_count == 0;
+}
+
+/* A file without records takes no other's place. */
 static int merge(const struct request *request, const char *folder, const char *output,
                  ridge_collect_totals *totals)
 {
@@ -265,7 +271,7 @@ static int merge(const struct request *request, const char *folder, const char *
     find_demangler(&options);
     if (ridge_collect_merge(folder, temporary, &options, totals, &err) != RIDGE_OK)
         status = cli_fail(output, &err);
-    else if (totals->process_count > 0)
+    else if (!is_empty(totals))
         status = cli_place_file(temporary, output, request->force);
     unlink(temporary); /* nothing is there when it was moved */
     return status;
@@ -361,10 +367,9 @@ static int say_what(const struct request *request, const char *output,
 /* Spool files and nothing else. */
 static void remove_folder(const char *folder)
 {
-    char pattern[CLI_PATH_BYTES + 16], path[CLI_PATH_BYTES];
+    char path[CLI_PATH_BYTES];
 
-    snprintf(pattern, sizeof(pattern), "%s/*.spool", folder);
-    while (cli_find_file("", pattern, path) && unlink(path) == 0)
+    while (cli_find_file(folder, "/*.spool", path) && unlink(path) == 0)
         ;
     rmdir(folder);
 }
@@ -393,13 +398,8 @@ static int record(const struct request *request, const char *output)
     remove_folder(folder);
     if (status != CLI_DONE)
         return status;
-    if (totals.kernel_count == 0 && totals.copy_count == 0 && totals.call_count == 0 &&
-        totals.range_count == 0) {
-        if (totals.process_count > 0)
-            unlink(output);
-        return say_nothing(request, &totals, &ending);
-    }
-    return say_what(request, output, &totals, &ending);
+    return is_empty(&totals) ? say_nothing(request, &totals, &ending)
+                             : say_what(request, output, &totals, &ending);
 }
 
 /* "decoder.sqlite" for "python3 examples/decoder.py decode": the script, else the program. */

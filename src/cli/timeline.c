@@ -261,13 +261,26 @@ static int open_file(const char *path, const struct timeline_request *request,
 
 /* -- modes ------------------------------------------------------------------------------------- */
 
-/* Two files of one rank are before and after; files of different ranks are one run. */
+/* Of one run are ranks of as many, on GPUs of one name. */
+static bool may_be_one_run(const struct timeline_file *a, const struct timeline_file *b)
+{
+    const int size = a->info->world_size, other = b->info->world_size;
+
+    return (size < 0 || other < 0 || size == other) &&
+           (a->main == NULL || b->main == NULL ||
+            strcmp(timeline_device_name(a->trace, a->main),
+                   timeline_device_name(b->trace, b->main)) == 0);
+}
+
+/* Two files of one rank, or of two runs, are before and after; files of different ranks are one
+ * run. */
 static bool is_comparison(const struct timeline_request *request, const struct timeline_file *files,
                           size_t count)
 {
     if (request->compare || request->ranks)
         return request->compare;
-    return count == 2 && (files[0].info->rank < 0 || files[0].info->rank == files[1].info->rank);
+    return count == 2 && (files[0].info->rank < 0 || files[0].info->rank == files[1].info->rank ||
+                          !may_be_one_run(&files[0], &files[1]));
 }
 
 static void write_svg(ridge_output *output, const void *context)
@@ -330,10 +343,9 @@ static int say_nothing(const struct timeline_file *file, const char *so)
     return CLI_NO;
 }
 
-static int write_results(const struct timeline_file *files, size_t count,
+static int write_results(const struct timeline_file *files, size_t count, bool compares,
                          const struct timeline_request *request)
 {
-    const bool compares = is_comparison(request, files, count);
     const bool whole = request->whole_names;
     ridge_output *output;
     ridge_status status;
@@ -381,7 +393,7 @@ static int run(char **paths, size_t count, const struct timeline_request *reques
     struct progress progress;
     size_t opened = 0, i;
     int worst = CLI_DONE, status = CLI_DONE;
-    bool failed = false;
+    bool failed = false, compares;
 
     if (files == NULL)
         return out_of_memory(NULL);
@@ -395,9 +407,13 @@ static int run(char **paths, size_t count, const struct timeline_request *reques
         if (status == CLI_USAGE)
             break;
     }
+    compares = is_comparison(request, files, opened);
+    if (compares)
+        timeline_match_devices(&files[0], &files[1]);
     if (opened == count || (opened > 0 && worst != CLI_USAGE && !request->compare))
-        status = write_results(files, opened, request);
-    for (i = 0; i < opened && !isnan(request->fail_idle); i++)
+        status = write_results(files, opened, compares, request);
+    /* Of a comparison AFTER counts: an improvement must be able to pass. */
+    for (i = compares ? 1 : 0; i < opened && !isnan(request->fail_idle); i++)
         failed = is_too_idle(request, &files[i]) || failed;
     for (i = 0; i < opened; i++)
         close_file(&files[i]);
@@ -470,7 +486,8 @@ static int check_csv(const char *report)
     return cli_usage_error("--csv: no report '%.40s'; there are %s", report, list);
 }
 
-static int check(const struct timeline_request *request, size_t count)
+/* path: the first file; NULL: none. */
+static int check(const struct timeline_request *request, const char *path, size_t count)
 {
     const int parts =
         (request->range != NULL) + (request->window != NULL) + (request->steps != NULL);
@@ -499,7 +516,7 @@ static int check(const struct timeline_request *request, size_t count)
         return cli_usage_error("--fail-idle needs per cent from 0 to 100");
     if (request->csv != NULL && check_csv(request->csv) != CLI_DONE)
         return CLI_USAGE;
-    return request->svg != NULL ? cli_check_target(request->svg, NULL, request->force) : CLI_DONE;
+    return request->svg != NULL ? cli_check_target(request->svg, path, request->force) : CLI_DONE;
 }
 
 int cmd_timeline(int argc, char **argv)
@@ -545,7 +562,7 @@ int cmd_timeline(int argc, char **argv)
 
     if (!options_parse(&argc, argv, usage, options, &status))
         return status;
-    status = check(&request, (size_t)argc - 1);
+    status = check(&request, argv[1], (size_t)argc - 1);
     if (status == CLI_DONE)
         status = read_inputs(&request);
     if (status == CLI_DONE)

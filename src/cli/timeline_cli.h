@@ -3,7 +3,7 @@
  * Inside ridge timeline. timeline.c reads the command line and the traces, timeline_view.c computes
  * the tables that a screen or a document needs, the others print: timeline_answer.c the first lines,
  * timeline_text.c the screen, timeline_tables.c and timeline_gaps.c its tables, timeline_json.c,
- * timeline_csv.c; timeline_ranks.c several ranks, timeline_compare.c two traces. */
+ * timeline_csv.c; timeline_names.c names of kernels; timeline_ranks.c several ranks, timeline_compare.c two traces. */
 #ifndef RIDGE_CLI_TIMELINE_CLI_H
 #define RIDGE_CLI_TIMELINE_CLI_H
 
@@ -42,6 +42,17 @@ struct timeline_file {
 };
 
 /* The tables about one device; of a trace without work of a GPU account is NULL. */
+/* Gaps of one cause in front of one kernel, in ranges of one name: a place of the program. */
+struct timeline_place {
+    uint32_t largest; /* row of gaps */
+    uint32_t after, range;
+    uint8_t cause;
+    size_t count;
+    int64_t total_ns;
+};
+
+enum { TIMELINE_PLACES = 16 };
+
 struct timeline_view {
     const struct timeline_file *file;
     const ridge_device_account *account;
@@ -49,7 +60,10 @@ struct timeline_view {
     ridge_range_sums ranges;
     ridge_timeline_next next;
     uint32_t *rank_of; /* by number of a name: row of next.ranks + 1; 0: none */
+    struct timeline_place places[TIMELINE_PLACES]; /* by their largest gap */
+    size_t place_count;
 };
+/* Calls and ranges, which belong to no device, only of the file's main device. */
 ridge_status timeline_view_make(const struct timeline_file *file,
                                 const ridge_device_account *account,
                                 const struct timeline_request *request, struct timeline_view *out,
@@ -65,6 +79,13 @@ enum { TIMELINE_NAME = 512 };
 /* A kernel's name to read: without return type, parameters and namespaces, template arguments kept;
  * as recorded when whole. */
 char *timeline_kernel_name(const char *name, bool whole, char *buffer, size_t size);
+/* The same, and of a kernel that is made for a function what tells it from others: "elementwise_kernel
+ * silu_kernel(BFloat16)". */
+char *timeline_short_name(const char *name, char *buffer, size_t size);
+/* Short names of the rows of a table, where two would be alike longer ones; as recorded when whole.
+ * Freed with timeline_free_names(); NULL: out of memory. */
+char **timeline_row_names(const char *const *recorded, size_t count, bool whole);
+void timeline_free_names(char **names);
 /* The same of an operation by row of ridge_trace_ops(), without template arguments; "the end" for
  * RIDGE_TRACE_NONE. */
 char *timeline_op_name(const ridge_trace *trace, uint32_t op, char *buffer, size_t size);
@@ -109,9 +130,6 @@ enum { TIMELINE_LABEL = 10 }; /* columns of what stands in front of a line */
 /* The three lines that are the answer, and the first two of them. */
 void timeline_print_answer(const struct timeline_view *view, ridge_output *output);
 void timeline_print_device(const struct timeline_view *view, ridge_output *output);
-/* The reason of a verdict as far as it fits behind it. */
-void timeline_fit_reason(const ridge_device_account *account, const ridge_output *output,
-                         char *buffer, size_t size);
 /* What to do, in words. */
 void timeline_next_text(const struct timeline_view *view, char *buffer, size_t size);
 /* The screen of a file: at most 60 lines for the main device, three for each other one. */
@@ -122,6 +140,9 @@ ridge_status timeline_print_screen(const struct timeline_file *file,
 ridge_status timeline_print_tables(const struct timeline_file *file,
                                    const struct timeline_request *request, ridge_output *output,
                                    ridge_error *err);
+/* The places with the largest gaps; returns how many. */
+size_t timeline_find_places(const struct timeline_view *view,
+                            struct timeline_place places[TIMELINE_PLACES]);
 /* Tables of a view, which the screen has short and timeline_print_tables() long. */
 void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_output *output);
 void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_output *output);
@@ -151,6 +172,8 @@ ridge_status timeline_write_csv(const struct timeline_file *file,
 void timeline_write_ranks(const struct timeline_file *files, size_t count,
                           const struct timeline_request *request, ridge_output *output,
                           ridge_json *json);
+/* The same device in both: that of before, where after has it. */
+void timeline_match_devices(const struct timeline_file *before, struct timeline_file *after);
 ridge_status timeline_write_compare(const struct timeline_file *before,
                                     const struct timeline_file *after,
                                     const struct timeline_request *request, ridge_output *output,

@@ -134,6 +134,9 @@ static void write_words(const struct timeline_file *const *order, size_t count,
                         name,
                         timeline_percent((double)idlest->main->idle_ns,
                                          (double)timeline_span(idlest->main), idle, sizeof(idle)));
+    if (count == 2 && timeline_span(longest->main) / 5 > timeline_span(shortest->main) / 4)
+        ridge_output_text(output, "two traces of one run, by their ranks; before and after of a "
+                                  "change: --compare\n");
     straggler = find_straggler(order, count, &spread_ns);
     if (straggler != NULL) {
         rank_name(straggler, name, sizeof(name));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * From rows in any order to a trace: sorted, each piece of work joined with the call that launched
- * it, open ranges closed. */
+ * it, open ranges closed, kernels that communicate marked. */
 #include "timeline/trace_build.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -166,17 +167,59 @@ static bool is_graph_launch(const ridge_trace *trace, uint32_t api)
     return strstr(ridge_trace_name(trace, apis[api].name, NULL), "GraphLaunch") != NULL;
 }
 
+/* A kernel that communicates with other ranks, by its base name: a library's, or the all-reduce of
+ * an inference server. Kernels that a compiler named after the operations around them do not. */
+static bool is_collective(const char *name)
+{
+    static const char *const beginnings[] = {"nccl", "rccl", "mscclKernel", "nvshmem"};
+    static const char *const parts[] = {"cross_device_reduce", "one_shot_all_reduce",
+                                        "two_shot_all_reduce", "multimem_all_reduce",
+                                        "ShotAllReduceKernel", "allreduce_fusion_kernel"};
+
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (strstr(name, parts[i]) != NULL && strncmp(name, "triton_", 7) != 0)
+            return true;
+    return false;
+}
+
+/* Each name is looked at once. What a reader knows better stays. */
+static bool mark_collectives(ridge_trace *trace)
+{
+    enum { UNSEEN, OTHER, COLLECTIVE };
+    ridge_trace_op *const ops = trace->ops.rows;
+    uint8_t *const states = ridge_calloc(ridge_trace_name_count(trace) + 1, 1);
+
+    if (states == NULL)
+        return false;
+    for (size_t i = 0; i < trace->ops.count; i++) {
+        const uint32_t name = ops[i].short_name != 0 ? ops[i].short_name : ops[i].name;
+
+        if (ops[i].kind != RIDGE_OP_KERNEL)
+            continue;
+        if (states[name] == UNSEEN)
+            states[name] = is_collective(ridge_trace_name(trace, name, NULL)) ? COLLECTIVE : OTHER;
+        if (states[name] == COLLECTIVE)
+            ops[i].flags |= RIDGE_OP_COLLECTIVE;
+    }
+    ridge_free(states);
+    return true;
+}
+
 /* Sorts the work and joins it. The keys go. */
 static bool finish_ops(ridge_trace *trace, const join_table *table)
 {
-    ridge_trace_op *const ops = trace->ops.rows;
+    ridge_trace_op *ops = trace->ops.rows;
     ridge_trace_api *const apis = trace->apis.rows;
     const trace_key *const keys = trace->op_keys.rows;
 
     for (size_t i = 0; i < trace->ops.count; i++)
         ops[i].api = (uint32_t)i;
-    if (!trace_sort(ops, trace->ops.count, sizeof(*ops), order_op, keys))
+    if (!trace_sort_array(&trace->ops, sizeof(*ops), order_op, keys))
         return false;
+    ops = trace->ops.rows;
     for (size_t i = 0; i < trace->ops.count; i++) {
         ops[i].api = call_of(trace, table, keys[ops[i].api]);
         if (ops[i].api == RIDGE_TRACE_NONE)
@@ -192,13 +235,14 @@ static bool finish_ops(ridge_trace *trace, const join_table *table)
 
 static bool finish_syncs(ridge_trace *trace, const join_table *table)
 {
-    ridge_trace_sync *const syncs = trace->syncs.rows;
+    ridge_trace_sync *syncs = trace->syncs.rows;
     const trace_key *const keys = trace->sync_keys.rows;
 
     for (size_t i = 0; i < trace->syncs.count; i++)
         syncs[i].api = (uint32_t)i;
-    if (!trace_sort(syncs, trace->syncs.count, sizeof(*syncs), order_sync, NULL))
+    if (!trace_sort_array(&trace->syncs, sizeof(*syncs), order_sync, NULL))
         return false;
+    syncs = trace->syncs.rows;
     for (size_t i = 0; i < trace->syncs.count; i++)
         syncs[i].api = call_of(trace, table, keys[syncs[i].api]);
     ridge_free(trace->sync_keys.rows);
@@ -257,17 +301,17 @@ static void find_rows(ridge_trace *trace)
     }
 }
 
-static bool sort(trace_array *array, size_t size, trace_order *order_of)
-{
-    return trace_sort(array->rows, array->count, size, order_of, NULL);
-}
+/* Rows of threads, which follow each other. */
+#define SORT_BY_THREAD(trace, array, type)                                                         \
+    (trace_group_array(&(trace)->array, sizeof(ridge_trace_##type),                                \
+                       offsetof(ridge_trace_##type, thread), (trace)->threads.count) &&            \
+     trace_sort_array(&(trace)->array, sizeof(ridge_trace_##type), order_##type, NULL))
 
 static bool sort_host(ridge_trace *trace)
 {
-    return sort(&trace->apis, sizeof(ridge_trace_api), order_api) &&
-           sort(&trace->ranges, sizeof(ridge_trace_range), order_range) &&
-           sort(&trace->waits, sizeof(ridge_trace_wait), order_wait) &&
-           sort(&trace->overheads, sizeof(ridge_trace_overhead), order_overhead);
+    return SORT_BY_THREAD(trace, apis, api) && SORT_BY_THREAD(trace, ranges, range) &&
+           SORT_BY_THREAD(trace, waits, wait) &&
+           trace_sort_array(&trace->overheads, sizeof(ridge_trace_overhead), order_overhead, NULL);
 }
 
 ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
@@ -290,7 +334,7 @@ ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
         find_rows(trace);
     trace->info.has_api = trace->apis.count > 0;
     done = done && fill_table(trace, &table) && finish_ops(trace, &table) &&
-           finish_syncs(trace, &table);
+           finish_syncs(trace, &table) && mark_collectives(trace);
     ridge_free(table.slots);
     return done ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
 }

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The least work of a kernel from the shapes of the PyTorch operation that launched it. Each row
- * says which inputs are read once and what is written; what shapes do not tell (a stride of 0, a
- * mask, whether a matrix is added) is taken so that the work gets smaller, or there is none. */
+ * says which inputs are read once and what is written; what shapes do not tell (a mask, whether a
+ * matrix is added) is taken so that the work gets smaller, or there is none. */
 #include "timeline/next_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TENSORS = 8, MOST_DIMENSIONS = 8 };
+enum { MOST_TENSORS = 16, MOST_DIMENSIONS = 8 };
 
 typedef struct tensor {
-    double size_bytes; /* of an element; 0: unknown */
+    double size_bytes; /* of an element; 0: a number */
     bool is_known;     /* element is */
     ridge_element element;
     size_t rank;
     double dims[MOST_DIMENSIONS];
+    double expansion; /* elements that are one in memory: the product of extents of stride 0 */
 } tensor;
 
 /* How the inputs become work. */
@@ -36,7 +37,9 @@ typedef enum work_kind {
 static const struct work_row {
     const char *operation;
     work_kind kind;
-    size_t first; /* input */
+    /* Of products the first matrix. Of what reads all inputs, how many there are: one behind them is
+     * where the result goes (out=), and is not read. */
+    size_t input;
 } work_rows[] = {
     {"aten::mm", WORK_PRODUCT, 0},
     {"aten::bmm", WORK_PRODUCT, 0},
@@ -53,59 +56,59 @@ static const struct work_row {
     {"aten::copy_", WORK_WRITE_FIRST, 0},
     {"aten::fill_", WORK_WRITE_FIRST, 0},
     {"aten::zero_", WORK_WRITE_FIRST, 0},
-    {"aten::add", WORK_ELEMENTWISE, 0},
-    {"aten::add_", WORK_ELEMENTWISE, 0},
-    {"aten::sub", WORK_ELEMENTWISE, 0},
-    {"aten::sub_", WORK_ELEMENTWISE, 0},
-    {"aten::rsub", WORK_ELEMENTWISE, 0},
-    {"aten::mul", WORK_ELEMENTWISE, 0},
-    {"aten::mul_", WORK_ELEMENTWISE, 0},
-    {"aten::div", WORK_ELEMENTWISE, 0},
-    {"aten::div_", WORK_ELEMENTWISE, 0},
-    {"aten::addcmul", WORK_ELEMENTWISE, 0},
-    {"aten::addcmul_", WORK_ELEMENTWISE, 0},
-    {"aten::addcdiv", WORK_ELEMENTWISE, 0},
-    {"aten::addcdiv_", WORK_ELEMENTWISE, 0},
-    {"aten::lerp", WORK_ELEMENTWISE, 0},
-    {"aten::lerp_", WORK_ELEMENTWISE, 0},
-    {"aten::pow", WORK_ELEMENTWISE, 0},
-    {"aten::sqrt", WORK_ELEMENTWISE, 0},
-    {"aten::sqrt_", WORK_ELEMENTWISE, 0},
-    {"aten::rsqrt", WORK_ELEMENTWISE, 0},
-    {"aten::exp", WORK_ELEMENTWISE, 0},
-    {"aten::exp_", WORK_ELEMENTWISE, 0},
-    {"aten::log", WORK_ELEMENTWISE, 0},
-    {"aten::neg", WORK_ELEMENTWISE, 0},
-    {"aten::abs", WORK_ELEMENTWISE, 0},
-    {"aten::sin", WORK_ELEMENTWISE, 0},
-    {"aten::cos", WORK_ELEMENTWISE, 0},
-    {"aten::tanh", WORK_ELEMENTWISE, 0},
-    {"aten::sigmoid", WORK_ELEMENTWISE, 0},
-    {"aten::sigmoid_", WORK_ELEMENTWISE, 0},
-    {"aten::relu", WORK_ELEMENTWISE, 0},
-    {"aten::relu_", WORK_ELEMENTWISE, 0},
-    {"aten::clamp", WORK_ELEMENTWISE, 0},
-    {"aten::clamp_min", WORK_ELEMENTWISE, 0},
-    {"aten::clamp_min_", WORK_ELEMENTWISE, 0},
-    {"aten::silu", WORK_ELEMENTWISE, 0},
-    {"aten::silu_", WORK_ELEMENTWISE, 0},
-    {"aten::gelu", WORK_ELEMENTWISE, 0},
-    {"aten::maximum", WORK_ELEMENTWISE, 0},
-    {"aten::minimum", WORK_ELEMENTWISE, 0},
-    {"aten::where", WORK_ELEMENTWISE, 0},
-    {"aten::masked_fill", WORK_ELEMENTWISE, 0},
-    {"aten::masked_fill_", WORK_ELEMENTWISE, 0},
-    {"aten::silu_backward", WORK_ELEMENTWISE, 0},
-    {"aten::gelu_backward", WORK_ELEMENTWISE, 0},
-    {"aten::sigmoid_backward", WORK_ELEMENTWISE, 0},
-    {"aten::tanh_backward", WORK_ELEMENTWISE, 0},
-    {"aten::threshold_backward", WORK_ELEMENTWISE, 0},
-    {"aten::eq", WORK_COMPARE, 0},
-    {"aten::ne", WORK_COMPARE, 0},
-    {"aten::lt", WORK_COMPARE, 0},
-    {"aten::le", WORK_COMPARE, 0},
-    {"aten::gt", WORK_COMPARE, 0},
-    {"aten::ge", WORK_COMPARE, 0},
+    {"aten::add", WORK_ELEMENTWISE, 2},
+    {"aten::add_", WORK_ELEMENTWISE, 2},
+    {"aten::sub", WORK_ELEMENTWISE, 2},
+    {"aten::sub_", WORK_ELEMENTWISE, 2},
+    {"aten::rsub", WORK_ELEMENTWISE, 2},
+    {"aten::mul", WORK_ELEMENTWISE, 2},
+    {"aten::mul_", WORK_ELEMENTWISE, 2},
+    {"aten::div", WORK_ELEMENTWISE, 2},
+    {"aten::div_", WORK_ELEMENTWISE, 2},
+    {"aten::addcmul", WORK_ELEMENTWISE, 3},
+    {"aten::addcmul_", WORK_ELEMENTWISE, 3},
+    {"aten::addcdiv", WORK_ELEMENTWISE, 3},
+    {"aten::addcdiv_", WORK_ELEMENTWISE, 3},
+    {"aten::lerp", WORK_ELEMENTWISE, 3},
+    {"aten::lerp_", WORK_ELEMENTWISE, 3},
+    {"aten::pow", WORK_ELEMENTWISE, 2},
+    {"aten::sqrt", WORK_ELEMENTWISE, 1},
+    {"aten::sqrt_", WORK_ELEMENTWISE, 1},
+    {"aten::rsqrt", WORK_ELEMENTWISE, 1},
+    {"aten::exp", WORK_ELEMENTWISE, 1},
+    {"aten::exp_", WORK_ELEMENTWISE, 1},
+    {"aten::log", WORK_ELEMENTWISE, 1},
+    {"aten::neg", WORK_ELEMENTWISE, 1},
+    {"aten::abs", WORK_ELEMENTWISE, 1},
+    {"aten::sin", WORK_ELEMENTWISE, 1},
+    {"aten::cos", WORK_ELEMENTWISE, 1},
+    {"aten::tanh", WORK_ELEMENTWISE, 1},
+    {"aten::sigmoid", WORK_ELEMENTWISE, 1},
+    {"aten::sigmoid_", WORK_ELEMENTWISE, 1},
+    {"aten::relu", WORK_ELEMENTWISE, 1},
+    {"aten::relu_", WORK_ELEMENTWISE, 1},
+    {"aten::clamp", WORK_ELEMENTWISE, 3},
+    {"aten::clamp_min", WORK_ELEMENTWISE, 2},
+    {"aten::clamp_min_", WORK_ELEMENTWISE, 2},
+    {"aten::silu", WORK_ELEMENTWISE, 1},
+    {"aten::silu_", WORK_ELEMENTWISE, 1},
+    {"aten::gelu", WORK_ELEMENTWISE, 1},
+    {"aten::maximum", WORK_ELEMENTWISE, 2},
+    {"aten::minimum", WORK_ELEMENTWISE, 2},
+    {"aten::where", WORK_ELEMENTWISE, 3},
+    {"aten::masked_fill", WORK_ELEMENTWISE, 3},
+    {"aten::masked_fill_", WORK_ELEMENTWISE, 3},
+    {"aten::silu_backward", WORK_ELEMENTWISE, 2},
+    {"aten::gelu_backward", WORK_ELEMENTWISE, 2},
+    {"aten::sigmoid_backward", WORK_ELEMENTWISE, 2},
+    {"aten::tanh_backward", WORK_ELEMENTWISE, 2},
+    {"aten::threshold_backward", WORK_ELEMENTWISE, 2},
+    {"aten::eq", WORK_COMPARE, 2},
+    {"aten::ne", WORK_COMPARE, 2},
+    {"aten::lt", WORK_COMPARE, 2},
+    {"aten::le", WORK_COMPARE, 2},
+    {"aten::gt", WORK_COMPARE, 2},
+    {"aten::ge", WORK_COMPARE, 2},
 
     {"aten::sum", WORK_REDUCE, 0},
     {"aten::mean", WORK_REDUCE, 0},
@@ -117,13 +120,13 @@ static const struct work_row {
     {"aten::argmin", WORK_REDUCE, 0},
     {"aten::linalg_vector_norm", WORK_REDUCE, 0},
 
-    {"aten::_softmax", WORK_ROWS, 0},
-    {"aten::_log_softmax", WORK_ROWS, 0},
-    {"aten::_softmax_backward_data", WORK_ROWS, 0},
-    {"aten::_log_softmax_backward_data", WORK_ROWS, 0},
-    {"aten::native_layer_norm", WORK_ROWS, 0},
-    {"aten::_fused_rms_norm", WORK_ROWS, 0},
-    {"aten::rms_norm", WORK_ROWS, 0},
+    {"aten::_softmax", WORK_ROWS, 1},
+    {"aten::_log_softmax", WORK_ROWS, 1},
+    {"aten::_softmax_backward_data", WORK_ROWS, 2},
+    {"aten::_log_softmax_backward_data", WORK_ROWS, 2},
+    {"aten::native_layer_norm", WORK_ROWS, 4},
+    {"aten::_fused_rms_norm", WORK_ROWS, 3},
+    {"aten::rms_norm", WORK_ROWS, 3},
     {"aten::embedding", WORK_LOOKUP, 0},
     {"_C::rms_norm", WORK_WRITE_FIRST, 0},
     {"_C::silu_and_mul", WORK_WRITE_FIRST, 0},
@@ -191,12 +194,14 @@ static bool find_type(const char *text, size_t length, tensor *out)
     return false;
 }
 
-/* "bf16[8192,4096]"; NULL: not that. */
+/* "bf16[8192,4096]", or "-"; NULL: not that. */
 static const char *read_tensor(const char *at, tensor *out)
 {
     const char *const open = strchr(at, '[');
 
-    *out = (tensor){0};
+    *out = (tensor){.expansion = 1};
+    if (at[0] == '-' && at[1] == ' ')
+        return at + 1;
     if (open == NULL || !find_type(at, (size_t)(open - at), out))
         return NULL;
     for (at = open + 1; *at != ']'; at += *at == ',') {
@@ -206,6 +211,10 @@ static const char *read_tensor(const char *at, tensor *out)
             return NULL;
         for (; *at >= '0' && *at <= '9'; at++)
             size = size * 10 + (*at - '0');
+        if (*at == '*') {
+            out->expansion *= size > 0 ? size : 1;
+            at++;
+        }
         if (*at != ',' && *at != ']')
             return NULL;
         out->dims[out->rank++] = size;
@@ -238,9 +247,18 @@ static double elements_of(const tensor *of)
     return product;
 }
 
+/* Of what is stored: an element that is stretched along a dimension is there once. */
 static double bytes_of(const tensor *of)
 {
-    return elements_of(of) * of->size_bytes;
+    return elements_of(of) / of->expansion * of->size_bytes;
+}
+
+/* Less to read than an operation of the library counts, which knows no strides. */
+static void subtract_expansion(ridge_work *work, const tensor *of)
+{
+    const double more = elements_of(of) * of->size_bytes - bytes_of(of);
+
+    work->read_bytes = work->read_bytes > more ? work->read_bytes - more : 0;
 }
 
 /* -- kinds of work ----------------------------------------------------------------------------- */
@@ -269,12 +287,12 @@ static double stretched(const tensor *tensors, size_t count)
 /* Of the result, where types mix: no larger than it is. */
 static double least_size(const tensor *tensors, size_t count)
 {
-    double size_bytes = tensors[0].size_bytes;
+    double size_bytes = INFINITY;
 
-    for (size_t i = 1; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (tensors[i].rank > 0 && tensors[i].size_bytes < size_bytes)
             size_bytes = tensors[i].size_bytes;
-    return size_bytes;
+    return isinf(size_bytes) ? tensors[0].size_bytes : size_bytes;
 }
 
 static bool contains(const char *text, const char *word)
@@ -346,7 +364,11 @@ static bool product_work(const tensor *a, const tensor *b, bool is_linear, const
             numbers[3] *= a->dims[i];
         }
     }
-    return call_operation("gemm", names, numbers, 4, element_of(a, kernel), out);
+    if (!call_operation("gemm", names, numbers, 4, element_of(a, kernel), out))
+        return false;
+    subtract_expansion(out, a);
+    subtract_expansion(out, b);
+    return true;
 }
 
 /* Causal where nothing else can be: the smaller of both. */
@@ -373,8 +395,12 @@ static bool attention_work(const tensor *tensors, size_t count, bool heads_first
                                   1,
                                   0};
 
-        return call_operation("attention", names, numbers, 9, q->element, out);
+        if (!call_operation("attention", names, numbers, 9, q->element, out))
+            return false;
     }
+    for (size_t i = 0; i < 3; i++)
+        subtract_expansion(out, &tensors[i]);
+    return true;
 }
 
 static bool moved(ridge_work *out, double read_bytes, double written_bytes)
@@ -396,28 +422,29 @@ bool kernel_work_of(const char *operation, const char *shapes, const char *kerne
 {
     const struct work_row *const row = find_row(operation);
     tensor tensors[MOST_TENSORS];
-    size_t count;
+    size_t count, inputs;
 
     if (row == NULL)
         return false;
     count = read_shapes(shapes, tensors);
-    if (count <= row->first)
+    if (count == 0)
         return false;
+    inputs = row->input < count ? row->input : count;
     switch (row->kind) {
     case WORK_PRODUCT:
     case WORK_LINEAR:
-        return count >= row->first + 2 &&
-               product_work(&tensors[row->first], &tensors[row->first + 1],
+        return count >= row->input + 2 &&
+               product_work(&tensors[row->input], &tensors[row->input + 1],
                             row->kind == WORK_LINEAR, kernel, out);
     case WORK_ELEMENTWISE:
         return stretched(tensors, count) > 0 &&
-               moved(out, read_all(tensors, 0, count),
+               moved(out, read_all(tensors, 0, inputs),
                      stretched(tensors, count) * least_size(tensors, count));
     case WORK_COMPARE:
         return stretched(tensors, count) > 0 &&
-               moved(out, read_all(tensors, 0, count), stretched(tensors, count));
+               moved(out, read_all(tensors, 0, inputs), stretched(tensors, inputs));
     case WORK_ROWS:
-        return moved(out, read_all(tensors, 0, count),
+        return moved(out, read_all(tensors, 0, inputs),
                      elements_of(&tensors[0]) * least_size(tensors, count));
     case WORK_REDUCE:
         return moved(out, bytes_of(&tensors[0]), 0);

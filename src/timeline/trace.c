@@ -44,6 +44,8 @@ void ridge_trace_free(ridge_trace *trace)
     ridge_free(trace->config_slots);
     ridge_free(trace->thread_slots);
     ridge_free(trace->stream_slots);
+    ridge_free(trace->device_slots);
+    ridge_free(trace->process_slots);
     ridge_arena_release(&trace->arena);
     ridge_free(trace);
 }
@@ -168,16 +170,30 @@ size_t ridge_trace_name_count(const ridge_trace *trace)
 
 /* -- rows that others refer to ----------------------------------------------------------------- */
 
+static uint64_t hash_of_process(const ridge_trace *trace, uint32_t row)
+{
+    return ridge_hash64(&((const ridge_trace_process *)trace->processes.rows)[row].id,
+                        sizeof(int64_t));
+}
+
 uint32_t trace_process(ridge_trace *trace, int64_t id)
 {
     const ridge_trace_process *const rows = trace->processes.rows;
     const ridge_trace_process added = {id};
+    size_t at;
 
-    for (size_t i = trace->processes.count; i-- > 0;)
-        if (rows[i].id == id)
-            return (uint32_t)i;
+    if (trace->failed || !make_room(trace, &trace->process_slots, &trace->process_slot_count,
+                                    trace->processes.count, hash_of_process))
+        return 0;
+    for (at = ridge_hash64(&id, sizeof(id)) & (trace->process_slot_count - 1);
+         trace->process_slots[at] != 0; at = (at + 1) & (trace->process_slot_count - 1))
+        if (rows[trace->process_slots[at] - 1].id == id)
+            return trace->process_slots[at] - 1;
     append(trace, &trace->processes, &added, sizeof(added));
-    return trace->failed ? 0 : (uint32_t)trace->processes.count - 1;
+    if (trace->failed)
+        return 0;
+    trace->process_slots[at] = (uint32_t)trace->processes.count;
+    return (uint32_t)trace->processes.count - 1;
 }
 
 static uint64_t hash_of_thread(const ridge_trace *trace, uint32_t row)
@@ -215,17 +231,35 @@ uint32_t trace_thread(ridge_trace *trace, uint32_t process, int64_t id, uint32_t
     return (uint32_t)trace->threads.count - 1;
 }
 
+static uint64_t hash_of_device(const ridge_trace *trace, uint32_t row)
+{
+    return ridge_hash64(&((const ridge_trace_device *)trace->devices.rows)[row].id,
+                        sizeof(int64_t));
+}
+
 uint32_t trace_device(ridge_trace *trace, int64_t id)
 {
     const ridge_trace_device *const rows = trace->devices.rows;
     const ridge_trace_device added = {
         .id = id, .name = "", .dram_bytes_per_s = NAN, .clock_hz = NAN};
+    size_t at;
 
-    for (size_t i = 0; i < trace->devices.count; i++)
-        if (rows[i].id == id)
-            return (uint32_t)i;
+    if (trace->failed || !make_room(trace, &trace->device_slots, &trace->device_slot_count,
+                                    trace->devices.count, hash_of_device))
+        return 0;
+    for (at = ridge_hash64(&id, sizeof(id)) & (trace->device_slot_count - 1);
+         trace->device_slots[at] != 0; at = (at + 1) & (trace->device_slot_count - 1))
+        if (rows[trace->device_slots[at] - 1].id == id)
+            return trace->device_slots[at] - 1;
+    if (trace->devices.count == TRACE_DEVICES_MOST) {
+        trace_partial(trace, "more than %d devices: those beyond count as one", TRACE_DEVICES_MOST);
+        return TRACE_DEVICES_MOST - 1;
+    }
     append(trace, &trace->devices, &added, sizeof(added));
-    return trace->failed ? 0 : (uint32_t)trace->devices.count - 1;
+    if (trace->failed)
+        return 0;
+    trace->device_slots[at] = (uint32_t)trace->devices.count;
+    return (uint32_t)trace->devices.count - 1;
 }
 
 ridge_trace_device *trace_device_at(ridge_trace *trace, uint32_t device)

@@ -34,8 +34,10 @@ struct ridge_trace {
     trace_array ops, apis, repeats, ranges, waits, overheads, syncs;
     trace_array configs, streams, devices, threads, processes, diagnostics;
     trace_array op_keys, sync_keys; /* beside ops and syncs, until trace_finish() */
-    uint32_t *config_slots, *thread_slots, *stream_slots; /* tables of hashes, as names.slots */
+    /* Tables of hashes, as names.slots. */
+    uint32_t *config_slots, *thread_slots, *stream_slots, *device_slots, *process_slots;
     size_t config_slot_count, thread_slot_count, stream_slot_count;
+    size_t device_slot_count, process_slot_count;
     bool failed; /* out of memory */
 };
 
@@ -51,6 +53,8 @@ const char *trace_text(ridge_trace *trace, const char *bytes, size_t length);
 uint32_t trace_process(ridge_trace *trace, int64_t id);
 /* id -1: by name alone. name 0 keeps the one that is known. */
 uint32_t trace_thread(ridge_trace *trace, uint32_t process, int64_t id, uint32_t name);
+/* No machine has more; each is accounted by itself, over all work. */
+enum { TRACE_DEVICES_MOST = 1024 };
 /* The numbers of a device are the reader's to fill in; the pointer is good until the next call. */
 uint32_t trace_device(ridge_trace *trace, int64_t id);
 ridge_trace_device *trace_device_at(ridge_trace *trace, uint32_t device);
@@ -77,10 +81,16 @@ void trace_add_diagnostic(ridge_trace *trace, int severity, const char *text, si
 /* Marks the trace as partial; the first reason stays. */
 void trace_partial(ridge_trace *trace, const char *format, ...) RIDGE_PRINTF(2, 3);
 
-/* Sorts in place, equal rows in the order in which they were; quick where much is in order. False:
- * out of memory, and nothing is moved. */
+/* Sorts, equal rows in the order in which they were; quick where much is in order. False: out of
+ * memory, and all rows are there in some order. */
 typedef int trace_order(const void *left, const void *right, const void *context);
 bool trace_sort(void *rows, size_t count, size_t size, trace_order *order, const void *context);
+/* The same of an array, whose rows may come to lie elsewhere. */
+bool trace_sort_array(trace_array *array, size_t size, trace_order *order, const void *context);
+/* Brings rows of a group together, in the order in which they were: what several threads wrote by
+ * turns is no run otherwise. offset: of the group's number, a uint32_t below groups, in a row.
+ * False: out of memory, and nothing is moved. */
+bool trace_group_array(trace_array *array, size_t size, size_t offset, size_t groups);
 
 /* Sorts, joins work with its call, closes open ranges at the end of the trace, and sets has_api.
  * Of several calls with one key the launch or copy owns the work, else the outermost call. */

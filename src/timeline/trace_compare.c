@@ -94,6 +94,7 @@ static size_t merge(const ridge_trace_sums *before, const ridge_trace_sums *afte
 }
 
 ridge_status ridge_timeline_compare(const ridge_trace *before, const ridge_trace *after,
+                                    uint32_t device_before, uint32_t device_after,
                                     const ridge_trace_window *window_before,
                                     const ridge_trace_window *window_after,
                                     ridge_kernel_change **out, size_t *count, ridge_error *err)
@@ -103,11 +104,11 @@ ridge_status ridge_timeline_compare(const ridge_trace *before, const ridge_trace
 
     *out = NULL;
     *count = 0;
-    status = ridge_trace_sum_kernels(before, RIDGE_KERNEL_BY_NAME, RIDGE_TRACE_NONE, window_before,
+    status = ridge_trace_sum_kernels(before, RIDGE_KERNEL_BY_NAME, device_before, window_before,
                                      &sums_before, err);
     if (status == RIDGE_OK)
-        status = ridge_trace_sum_kernels(after, RIDGE_KERNEL_BY_NAME, RIDGE_TRACE_NONE,
-                                         window_after, &sums_after, err);
+        status = ridge_trace_sum_kernels(after, RIDGE_KERNEL_BY_NAME, device_after, window_after,
+                                         &sums_after, err);
     if (status != RIDGE_OK)
         goto out;
     *out = ridge_calloc(sums_before.count + sums_after.count + 1, sizeof(**out));

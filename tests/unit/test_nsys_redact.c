@@ -163,6 +163,21 @@ static void remains_in_kernels(void **state)
     assert_string_equal(summary.remaining, "smith");
 }
 
+static void tells_the_format(void **state)
+{
+    ridge_trace_redaction summary;
+
+    (void)state;
+    write_in(NSYS_ALL);
+    assert_int_equal(ridge_trace_redact(in_path, out_path, &summary, NULL), RIDGE_OK);
+    assert_int_equal(summary.format, RIDGE_TRACE_NSYS);
+    write_in(NSYS_ALL "DROP TABLE IF EXISTS META_DATA_EXPORT;"
+                      "CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);"
+                      "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_PRODUCT_NAME', 'ridge');");
+    assert_int_equal(ridge_trace_redact(in_path, out_path, &summary, NULL), RIDGE_OK);
+    assert_int_equal(summary.format, RIDGE_TRACE_RECORD);
+}
+
 /* Twice gives the same bytes as once. */
 static void again(void **state)
 {
@@ -201,6 +216,30 @@ static void refused(void **state)
     unlink(out_path);
 }
 
+/* Whoever writes it has not finished: what is in the file may be taken back. */
+static void refused_while_written(void **state)
+{
+    static const char *const endings[] = {"-wal", "-journal"};
+    ridge_error err = {0};
+
+    (void)state;
+    write_in(NSYS_ALL);
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        char beside[600];
+        FILE *stream;
+
+        snprintf(beside, sizeof(beside), "%s%s", in_path, endings[i]);
+        stream = fopen(beside, "wb");
+        assert_non_null(stream);
+        fputs("rows", stream);
+        fclose(stream);
+        assert_int_equal(ridge_trace_redact(in_path, out_path, NULL, &err), RIDGE_ERR_FORMAT);
+        assert_non_null(strstr(err.text, endings[i]));
+        assert_int_equal(access(out_path, F_OK), -1);
+        unlink(beside);
+    }
+}
+
 static void out_of_memory(void **state)
 {
     ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
@@ -229,8 +268,10 @@ int main(void)
 
     CASES_ADD_ROWS(&list, is_gone, gones);
     cases_add(&list, "remains in names of kernels", remains_in_kernels, NULL);
+    cases_add(&list, "tells the format", tells_the_format, NULL);
     cases_add(&list, "again", again, NULL);
     cases_add(&list, "refused", refused, NULL);
+    cases_add(&list, "refused while it is written", refused_while_written, NULL);
     cases_add(&list, "out of memory", out_of_memory, NULL);
     return _cmocka_run_group_tests("nsys_redact", list.tests, list.count, make_paths, remove_paths);
 }

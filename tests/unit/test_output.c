@@ -66,6 +66,10 @@ static struct wrapped {
     {"line breaks are spaces", 0, "", "one\n\ttwo  three", "one two three\n"},
     {"a word wider than the line", 2, "- ", "a xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx b",
      "- a\n  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n  b\n"},
+    {"a number stays with its unit", 0, "", "123456789012345678901234567890123 13.81 % of",
+     "123456789012345678901234567890123\n13.81 % of\n"},
+    {"a number is no unit's", 0, "", "123456789012345678901234567890123 13.81 usual",
+     "123456789012345678901234567890123 13.81\nusual\n"},
     {"hostile", 0, "", "\x1b[31m red", "?[31m red\n"},
 };
 

@@ -142,6 +142,24 @@ static void sorts_the_host(void **state)
     ridge_trace_free(trace);
 }
 
+/* So many that looking through them for each row would take minutes. */
+static void finds_again(void **state)
+{
+    enum { COUNT = 200000 };
+    ridge_trace *const trace = trace_create();
+
+    (void)state;
+    assert_non_null(trace);
+    for (int round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < COUNT; i++) {
+            assert_int_equal(trace_process(trace, (int64_t)i * -7), i);
+            assert_int_equal(trace_device(trace, (int64_t)i << 24),
+                             i < TRACE_DEVICES_MOST ? i : TRACE_DEVICES_MOST - 1);
+        }
+    assert_non_null(strstr(ridge_trace_get_info(trace)->partial, "more than 1024 devices"));
+    ridge_trace_free(trace);
+}
+
 static void counts_work_without_times(void **state)
 {
     ridge_trace *const trace = trace_create();
@@ -262,6 +280,46 @@ static ridge_status build(ridge_trace **out)
     return status;
 }
 
+typedef struct collective_case {
+    const char *name, *kernel, *short_kernel;
+    uint8_t kind, flags;
+} collective_case;
+
+static collective_case collectives[] = {
+    {"of NCCL", "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
+     "ncclDevKernel_SendRecv", RIDGE_OP_KERNEL, RIDGE_OP_COLLECTIVE},
+    {"without a short name", "rcclGenericKernel", "", RIDGE_OP_KERNEL, RIDGE_OP_COLLECTIVE},
+    {"of an inference server", "void vllm::cross_device_reduce_1stage<half, 8>(vllm::RankData*)",
+     "cross_device_reduce_1stage", RIDGE_OP_KERNEL, RIDGE_OP_COLLECTIVE},
+    {"fused around one", "triton_poi_fused_one_shot_all_reduce_add_0",
+     "triton_poi_fused_one_shot_all_reduce_add_0", RIDGE_OP_KERNEL, 0},
+    {"of another meaning",
+     "void cutlass::device_kernel<cutlass::gemm::collective::CollectiveMma<ncclX>>()",
+     "device_kernel", RIDGE_OP_KERNEL, 0},
+    {"no kernel", "nccl", "nccl", RIDGE_OP_MEMCPY, 0},
+};
+
+static void marks_collectives(void **state)
+{
+    const collective_case *const row = *state;
+    ridge_trace *const trace = trace_create();
+    const uint32_t stream =
+        trace_stream(trace, trace_device(trace, 0), trace_process(trace, 1), 1, 7);
+    const ridge_trace_op op = {.start_ns = 1,
+                               .end_ns = 2,
+                               .name = name(trace, row->kernel),
+                               .short_name = name(trace, row->short_kernel),
+                               .stream = stream,
+                               .kind = row->kind,
+                               .api = RIDGE_TRACE_NONE};
+    size_t count;
+
+    trace_add_op(trace, &op, (trace_key){0, 0});
+    assert_int_equal(trace_finish(trace, NULL), RIDGE_OK);
+    assert_int_equal(ridge_trace_ops(trace, &count)->flags, row->flags);
+    ridge_trace_free(trace);
+}
+
 static void survives_without_memory(void **state)
 {
     ridge_trace *trace = NULL;
@@ -286,8 +344,10 @@ int main(void)
     cases_add(&list, "interns", interns, NULL);
     cases_add(&list, "joins", joins, NULL);
     cases_add(&list, "sorts the host", sorts_the_host, NULL);
+    cases_add(&list, "finds devices and processes again", finds_again, NULL);
     cases_add(&list, "counts work without times", counts_work_without_times, NULL);
     CASES_ADD_ROWS(&list, sorts_stably, shapes);
+    CASES_ADD_ROWS(&list, marks_collectives, collectives);
     cases_add(&list, "survives without memory", survives_without_memory, NULL);
     return cases_run(&list, "trace");
 }

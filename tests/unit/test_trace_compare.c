@@ -52,7 +52,8 @@ static void compares(void **state)
     const ridge_kernel_change *change;
     size_t count;
 
-    assert_int_equal(ridge_timeline_compare(before, after, NULL, NULL, &changes, &count, NULL),
+    assert_int_equal(ridge_timeline_compare(before, after, RIDGE_TRACE_NONE, RIDGE_TRACE_NONE, NULL,
+                                            NULL, &changes, &count, NULL),
                      RIDGE_OK);
     assert_int_equal(count, sizeof(change_cases) / sizeof(change_cases[0]));
     change = &changes[row->row];
@@ -77,12 +78,32 @@ static void keeps_to_windows(void **state)
     size_t count;
 
     (void)state;
-    assert_int_equal(ridge_timeline_compare(before, before, &early, &late, &changes, &count, NULL),
+    assert_int_equal(ridge_timeline_compare(before, before, RIDGE_TRACE_NONE, RIDGE_TRACE_NONE,
+                                            &early, &late, &changes, &count, NULL),
                      RIDGE_OK);
     assert_int_equal(count, 1);
     assert_int_equal(changes[0].kind, RIDGE_KERNEL_SAME);
     ridge_kernel_changes_free(changes);
     ridge_trace_free(before);
+}
+
+/* Of a device that is not there nothing is left. */
+static void keeps_to_devices(void **state)
+{
+    ridge_trace *const before = TRACE_OF(before_rows);
+    ridge_trace *const after = TRACE_OF(after_rows);
+    ridge_kernel_change *changes;
+    size_t count, i;
+
+    (void)state;
+    assert_int_equal(
+        ridge_timeline_compare(before, after, 7, 0, NULL, NULL, &changes, &count, NULL), RIDGE_OK);
+    assert_true(count > 0);
+    for (i = 0; i < count; i++)
+        assert_int_equal(changes[i].kind, RIDGE_KERNEL_APPEARED);
+    ridge_kernel_changes_free(changes);
+    ridge_trace_free(before);
+    ridge_trace_free(after);
 }
 
 static void survives_without_memory(void **state)
@@ -97,7 +118,8 @@ static void survives_without_memory(void **state)
         size_t count;
 
         ridge_memory_fail_at(nth);
-        status = ridge_timeline_compare(before, after, NULL, NULL, &changes, &count, NULL);
+        status = ridge_timeline_compare(before, after, RIDGE_TRACE_NONE, RIDGE_TRACE_NONE, NULL,
+                                        NULL, &changes, &count, NULL);
         ridge_memory_fail_at(0);
         assert_true((status == RIDGE_OK) == (changes != NULL));
         ridge_kernel_changes_free(changes);
@@ -112,6 +134,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, compares, change_cases);
     cases_add(&list, "windows", keeps_to_windows, NULL);
+    cases_add(&list, "devices", keeps_to_devices, NULL);
     cases_add(&list, "without memory", survives_without_memory, NULL);
     return cases_run(&list, "trace_compare");
 }

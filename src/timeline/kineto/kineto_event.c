@@ -10,6 +10,7 @@ typedef struct event_text {
     kineto_event *event;
     kineto_slice arguments; /* args that came before cat */
     bool is_complete;       /* ph is X */
+    bool is_metadata;       /* ph is M */
     bool has_phase, has_category, has_start, is_bad_time;
     bool has_fraction;
 } event_text;
@@ -158,6 +159,8 @@ static const char *read_arguments(const char *at, const char *end, kineto_event 
                 event->dims = inside(value);
             else if (kineto_is(key, "Input type"))
                 event->types = inside(value);
+            else if (kineto_is(key, "Input Strides"))
+                event->strides = inside(value);
         } else if (event->class == KINETO_API) {
             if (kineto_is(key, "correlation"))
                 kineto_integer(value, &event->correlation);
@@ -186,6 +189,7 @@ static void read_member(event_text *text, kineto_slice key, kineto_slice value, 
         if (memcmp(key.data, "ph", 2) == 0) {
             text->has_phase = true;
             text->is_complete = value.size == 1 && value.data[0] == 'X';
+            text->is_metadata = value.size == 1 && value.data[0] == 'M';
         } else if (memcmp(key.data, "ts", 2) == 0) {
             text->has_start = read_time(text, value, &event->start_ns);
         }
@@ -216,6 +220,8 @@ static void read_member(event_text *text, kineto_slice key, kineto_slice value, 
 /* Nothing of the rest matters: no row comes of it. */
 static bool is_useless(const event_text *text, const ridge_trace_options *options)
 {
+    if (text->is_metadata)
+        return false;
     return (text->has_phase && !text->is_complete) ||
            (text->has_category && (text->event->class == KINETO_OTHER ||
                                    (text->event->class == KINETO_PYTHON && options->no_python)));
@@ -363,6 +369,12 @@ static bool keep_row(kineto_events *out, const event_text *text, const ridge_tra
 {
     if (is_useless(text, options))
         return true;
+    if (text->is_metadata) {
+        text->event->class = KINETO_METADATA;
+        text->event->arguments = text->arguments;
+        out->count++;
+        return true;
+    }
     if (!text->has_phase || (text->is_complete && !text->has_category))
         return text->has_phase; /* complete without a category: not ours */
     if (!text->has_start || text->is_bad_time)

@@ -179,9 +179,12 @@ static ridge_status open_file(kineto_input *input, const char *path, ridge_error
 {
     struct stat about;
 
-    input->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    /* Without O_NONBLOCK the opening of a pipe would wait for a writer. */
+    input->descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (input->descriptor < 0 || fstat(input->descriptor, &about) != 0)
         return ridge_fail(err, RIDGE_ERR_IO, "cannot be read: %s", strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return ridge_fail(err, RIDGE_ERR_IO, "not a regular file");
     input->size = (uint64_t)about.st_size;
     return RIDGE_OK;
 }

@@ -7,6 +7,7 @@
 #ifndef RIDGE_KINETO_INTERNAL_H
 #define RIDGE_KINETO_INTERNAL_H
 
+#include "base/text.h"
 #include "timeline/kineto/kineto_scan.h"
 #include "timeline/timeline_internal.h"
 
@@ -40,16 +41,18 @@ typedef enum kineto_class {
     KINETO_ANNOTATION,
     KINETO_PYTHON,
     KINETO_OVERHEAD,
-    KINETO_SYNC
+    KINETO_SYNC,
+    KINETO_METADATA /* of a thread or process: no row of its own */
 } kineto_class;
 
 /* An event that becomes a row. Slices point into the block. */
 typedef struct kineto_event {
     int64_t start_ns, duration_ns;
     kineto_slice name, tid, pid;
-    kineto_slice dims, types; /* of an operation's inputs */
-    kineto_slice kind;        /* of a copy or synchronisation */
-    kineto_slice grid, block; /* of a kernel: behind the opening bracket */
+    kineto_slice dims, types, strides; /* of an operation's inputs: behind the opening bracket */
+    kineto_slice arguments;            /* of metadata */
+    kineto_slice kind;                 /* of a copy or synchronisation */
+    kineto_slice grid, block;          /* of a kernel: behind the opening bracket */
     int64_t correlation, device, stream, context, bytes, graph, graph_node;
     int64_t registers, shared_bytes;
     uint8_t class; /* kineto_class */
@@ -103,6 +106,26 @@ void kineto_blocks_free(kineto_blocks *blocks); /* stops the threads */
 /* The next block, good until the next call; NULL after the last. */
 kineto_block *kineto_blocks_next(kineto_blocks *blocks);
 
+/* -- texts ------------------------------------------------------------------------------------- */
+
+/* A text with its escapes resolved; what is none stays. */
+void kineto_add_unescaped(ridge_text *out, kineto_slice text);
+/* The inputs, as in ridge_trace_range.shapes; of a list of tensors each. */
+void kineto_add_shapes(ridge_text *out, const kineto_event *event);
+
+/* Of deviceProperties. */
+typedef struct kineto_chip {
+    int64_t id;
+    kineto_slice name; /* with its escapes */
+    uint32_t sm_count, major, minor;
+} kineto_chip;
+
+enum { KINETO_CHIPS = 64 }; /* at most */
+
+/* number: its id when it has none. */
+bool kineto_read_chip(kineto_slice object, size_t number, kineto_chip *out);
+uint32_t kineto_u32(int64_t value); /* clamped */
+
 /* -- rows -------------------------------------------------------------------------------------- */
 
 typedef struct kineto_rows kineto_rows;
@@ -115,5 +138,23 @@ bool kineto_rows_wants(kineto_slice key);
 void kineto_rows_metadata(kineto_rows *rows, kineto_slice key, kineto_slice value);
 /* After the last: devices, processes, the producer. */
 void kineto_rows_finish(kineto_rows *rows);
+
+/* Work has no process of its own in the file: finds that of its call. Where several processes called
+ * the GPU, a stream that they share by number becomes one of each. */
+void kineto_assign_processes(ridge_trace *trace);
+
+/* -- walking ----------------------------------------------------------------------------------- */
+
+/* Sees the file in place of the rows, in its order. What it is given is good for the call. */
+typedef struct kineto_sink {
+    void *context;
+    void (*event)(void *context, const kineto_event *event);
+    /* Every member beside the events that is not too large; is_known: kineto_rows_wants() it. */
+    void (*member)(void *context, kineto_slice key, kineto_slice value, bool is_known);
+} kineto_sink;
+
+/* Fills in trace->info alone; setting trace->failed ends the walk. */
+ridge_status kineto_walk_file(ridge_trace *trace, const char *path, const kineto_sink *sink,
+                              ridge_error *err);
 
 #endif

@@ -21,6 +21,7 @@ typedef enum document_place {
 typedef struct document_reader {
     ridge_trace *trace;
     const ridge_trace_options *options;
+    const kineto_sink *sink; /* in place of the rows; NULL */
     kineto_rows *rows;
     kineto_events events; /* of pieces that are scanned here */
     document_place place;
@@ -68,7 +69,10 @@ static ridge_status add_events(document_reader *reader, const kineto_events *eve
     if (events->failed)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     for (size_t i = 0; i < events->count; i++)
-        kineto_rows_add(reader->rows, &events->rows[i]);
+        if (reader->sink != NULL)
+            reader->sink->event(reader->sink->context, &events->rows[i]);
+        else
+            kineto_rows_add(reader->rows, &events->rows[i]);
     if (events->skipped_count > 0 && reader->skipped_count == 0)
         reader->first_skipped = reader->offset + events->first_skipped;
     reader->event_count += events->event_count;
@@ -156,7 +160,7 @@ static ridge_status read_member(document_reader *reader, const char **at, const 
         return RIDGE_OK;
     }
     if ((*here == '{' || *here == '[' || *here == '"') &&
-        (!kineto_rows_wants(key) || is_too_large)) {
+        ((!kineto_rows_wants(key) && reader->sink == NULL) || is_too_large)) {
         reader->place = SKIPPING;
         reader->depth = 0;
         reader->in_text = false;
@@ -168,8 +172,11 @@ static ridge_status read_member(document_reader *reader, const char **at, const 
         return RIDGE_OK;
     if (here == kineto_cut)
         here = kineto_bad;
-    if (here != kineto_bad)
+    if (here != kineto_bad) {
+        if (reader->sink != NULL)
+            reader->sink->member(reader->sink->context, key, value, kineto_rows_wants(key));
         kineto_rows_metadata(reader->rows, key, value);
+    }
     *at = here;
     return RIDGE_OK;
 }
@@ -330,9 +337,10 @@ static ridge_status finish(document_reader *reader, const kineto_input *input, r
 }
 
 static ridge_status read_input(ridge_trace *trace, kineto_input *input,
-                               const ridge_trace_options *options, ridge_error *err)
+                               const ridge_trace_options *options, const kineto_sink *sink,
+                               ridge_error *err)
 {
-    document_reader reader = {.trace = trace, .options = options};
+    document_reader reader = {.trace = trace, .options = options, .sink = sink};
     kineto_blocks *blocks = NULL;
     kineto_block *block;
     ridge_status status = kineto_blocks_open(input, options, &blocks, err);
@@ -358,7 +366,7 @@ ridge_status kineto_read_file(ridge_trace *trace, const char *path,
     ridge_status status = kineto_input_open(path, NULL, 0, &input, err);
 
     if (status == RIDGE_OK)
-        status = read_input(trace, input, options, err);
+        status = read_input(trace, input, options, NULL, err);
     kineto_input_free(input);
     return status;
 }
@@ -370,7 +378,20 @@ ridge_status kineto_read_bytes(ridge_trace *trace, const void *data, size_t size
     ridge_status status = kineto_input_open(NULL, data, size_bytes, &input, err);
 
     if (status == RIDGE_OK)
-        status = read_input(trace, input, options, err);
+        status = read_input(trace, input, options, NULL, err);
+    kineto_input_free(input);
+    return status;
+}
+
+ridge_status kineto_walk_file(ridge_trace *trace, const char *path, const kineto_sink *sink,
+                              ridge_error *err)
+{
+    static const ridge_trace_options options = {0};
+    kineto_input *input;
+    ridge_status status = kineto_input_open(path, NULL, 0, &input, err);
+
+    if (status == RIDGE_OK)
+        status = read_input(trace, input, &options, sink, err);
     kineto_input_free(input);
     return status;
 }

@@ -13,7 +13,6 @@
 /* What is known of a name. */
 typedef struct name_facts {
     uint32_t short_name; /* 0: not asked yet */
-    bool is_collective;
 } name_facts;
 
 typedef struct thread_memory {
@@ -30,17 +29,11 @@ typedef struct stream_memory {
 } stream_memory;
 
 typedef struct shape_memory {
-    uint64_t dims, types; /* hashes */
+    uint64_t dims, types, strides; /* hashes */
     uint32_t text;
 } shape_memory;
 
-typedef struct chip {
-    int64_t id;
-    char *name;
-    uint32_t sm_count, major, minor;
-} chip;
-
-enum { SHAPE_SLOTS = 1 << 14, LARGEST_CHIPS = 64 };
+enum { SHAPE_SLOTS = 1 << 14 };
 
 struct kineto_rows {
     ridge_trace *trace;
@@ -51,100 +44,20 @@ struct kineto_rows {
     stream_memory stream;
     shape_memory *shapes; /* the newest of each slot */
     ridge_text text;
-    chip chips[LARGEST_CHIPS];
+    kineto_chip chips[KINETO_CHIPS];
+    const char *chip_names[KINETO_CHIPS];
     size_t chip_count;
-    char runtime[64], version[64];
+    char version[64];
 };
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-static unsigned hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return (unsigned)(c - '0');
-    if (c >= 'a' && c <= 'f')
-        return (unsigned)(c - 'a') + 10;
-    return c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
-}
-
-static bool read_unit(const char *at, const char *end, unsigned *unit)
-{
-    *unit = 0;
-    if (end - at < 6 || at[0] != '\\' || at[1] != 'u')
-        return false;
-    for (int i = 2; i < 6; i++) {
-        const unsigned digit = hex_digit(at[i]);
-
-        if (digit > 15)
-            return false;
-        *unit = *unit * 16 + digit;
-    }
-    return true;
-}
-
-static void add_code_point(ridge_text *text, unsigned code)
-{
-    char bytes[4];
-    size_t size = 0;
-
-    if (code < 0x80) {
-        bytes[size++] = (char)code;
-    } else if (code < 0x800) {
-        bytes[size++] = (char)(0xC0 | code >> 6);
-    } else if (code < 0x10000) {
-        bytes[size++] = (char)(0xE0 | code >> 12);
-        bytes[size++] = (char)(0x80 | (code >> 6 & 0x3F));
-    } else {
-        bytes[size++] = (char)(0xF0 | code >> 18);
-        bytes[size++] = (char)(0x80 | (code >> 12 & 0x3F));
-        bytes[size++] = (char)(0x80 | (code >> 6 & 0x3F));
-    }
-    if (code >= 0x80)
-        bytes[size++] = (char)(0x80 | (code & 0x3F));
-    ridge_text_add_bytes(text, bytes, size);
-}
-
-/* Past an escape. What is none, as of a path of Windows, stays as it is. */
-static const char *add_escape(ridge_text *text, const char *at, const char *end)
-{
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    const char *const known = end - at >= 2 && at[1] != '\0' ? strchr(from, at[1]) : NULL;
-    unsigned unit, low;
-
-    if (known != NULL) {
-        ridge_text_add_bytes(text, &to[known - from], 1);
-        return at + 2;
-    }
-    if (!read_unit(at, end, &unit)) {
-        ridge_text_add_bytes(text, at, 1);
-        return at + 1;
-    }
-    at += 6;
-    if (unit >= 0xD800 && unit < 0xDC00 && read_unit(at, end, &low) && low >= 0xDC00 &&
-        low < 0xE000) {
-        unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
-        at += 6;
-    } else if (unit >= 0xD800 && unit < 0xE000) {
-        unit = 0xFFFD;
-    }
-    add_code_point(text, unit);
-    return at;
-}
-
 static uint32_t intern(kineto_rows *rows, kineto_slice text, bool has_escape)
 {
-    const char *at = text.data, *const end = text.data + text.size;
-
     if (!has_escape)
         return trace_intern(rows->trace, text.data, text.size);
     ridge_text_clear(&rows->text);
-    while (at < end) {
-        const char *const escape = memchr(at, '\\', (size_t)(end - at));
-        const char *const stop = escape != NULL ? escape : end;
-
-        ridge_text_add_bytes(&rows->text, at, (size_t)(stop - at));
-        at = escape != NULL ? add_escape(&rows->text, escape, end) : end;
-    }
+    kineto_add_unescaped(&rows->text, text);
     rows->trace->failed |= rows->text.failed;
     return trace_intern(rows->trace, rows->text.data, rows->text.length);
 }
@@ -177,13 +90,8 @@ static const name_facts *facts_of(kineto_rows *rows, uint32_t name)
         rows->fact_capacity = capacity;
     }
     facts = &rows->facts[name];
-    if (facts->short_name == 0) {
-        const char *const text = ridge_trace_name(rows->trace, name, NULL);
-
+    if (facts->short_name == 0)
         facts->short_name = short_name_of(rows, name);
-        facts->is_collective = strncmp(text, "nccl", 4) == 0 || strncmp(text, "rccl", 4) == 0 ||
-                               strstr(text, " nccl") != NULL || strstr(text, " rccl") != NULL;
-    }
     return facts;
 }
 
@@ -210,7 +118,7 @@ static uint32_t thread_of(kineto_rows *rows, const kineto_event *event)
         process = -1;
     if (!kineto_integer(tid, &thread) || thread == -1) {
         thread = -1;
-        name = trace_intern(rows->trace, tid.data, tid.size);
+        name = intern(rows, tid, true);
     }
     memory->thread = trace_thread(rows->trace, trace_process(rows->trace, process), thread, name);
     memory->is_known = pid.size + tid.size <= sizeof(memory->text);
@@ -251,16 +159,9 @@ static uint32_t stream_of(kineto_rows *rows, const kineto_event *event)
 
 /* -- work -------------------------------------------------------------------------------------- */
 
-static uint32_t clamp_u32(int64_t value)
-{
-    if (value < 0)
-        return 0;
-    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-}
-
 static bool read_three(kineto_slice text, uint32_t out[3])
 {
-    const char *at = text.data, *const end = text.data + text.size;
+    const char *at = text.data, *const end = kineto_end(text);
     kineto_slice value;
     int count = 0;
 
@@ -274,7 +175,7 @@ static bool read_three(kineto_slice text, uint32_t out[3])
         value.size = (size_t)(at - value.data);
         if (!kineto_integer(value, &number))
             break;
-        out[count++] = clamp_u32(number);
+        out[count++] = kineto_u32(number);
         at = kineto_space(at, end);
         if (at == end || *at++ != ',')
             break;
@@ -290,9 +191,9 @@ static uint32_t config_of(kineto_rows *rows, const kineto_event *event)
 
     if (!has_grid && !has_block)
         return RIDGE_TRACE_NONE;
-    config.registers = clamp_u32(event->registers);
+    config.registers = kineto_u32(event->registers);
     /* Static and dynamic together: the file has one number. */
-    config.static_shared_bytes = clamp_u32(event->shared_bytes);
+    config.static_shared_bytes = kineto_u32(event->shared_bytes);
     return trace_config(rows->trace, &config);
 }
 
@@ -344,13 +245,14 @@ static ridge_memory_place place_of(kineto_slice word)
 /* "Memcpy HtoD (Pageable -> Device)", "Memset (Device)" */
 static void read_places(const kineto_event *event, ridge_trace_op *op)
 {
-    const char *const end = event->name.data + event->name.size;
+    const char *const end = kineto_end(event->name);
     const char *open =
         event->name.size > 0 ? memchr(event->name.data, '(', event->name.size) : NULL;
     const char *arrow;
 
-    if (open++ == NULL)
+    if (open == NULL)
         return;
+    open++;
     op->destination = place_of((kineto_slice){open, (size_t)(end - open)}) & 15;
     if (event->class != KINETO_MEMCPY)
         return;
@@ -382,7 +284,7 @@ static void add_work(kineto_rows *rows, const kineto_event *event, uint32_t name
 
     op.stream = stream_of(rows, event);
     if (event->has_graph && event->graph > 0) {
-        op.graph = clamp_u32(event->graph);
+        op.graph = kineto_u32(event->graph);
         op.flags |= RIDGE_OP_IN_GRAPH;
     }
     if (event->graph_node > 0)
@@ -393,7 +295,7 @@ static void add_work(kineto_rows *rows, const kineto_event *event, uint32_t name
         op.short_name = facts->short_name;
         op.config = config_of(rows, event);
         op.bytes = RIDGE_TRACE_BYTES_UNKNOWN;
-        if (facts->is_collective || event->is_collective)
+        if (event->is_collective)
             op.flags |= RIDGE_OP_COLLECTIVE;
     } else {
         if (event->class == KINETO_MEMCPY)
@@ -407,84 +309,9 @@ static void add_work(kineto_rows *rows, const kineto_event *event, uint32_t name
 
 /* -- the host ---------------------------------------------------------------------------------- */
 
-static const char *type_name(kineto_slice type)
+static uint64_t hash_of(kineto_slice text)
 {
-    static const struct {
-        const char *type, *name;
-    } table[] = {
-        {"c10::BFloat16", "bf16"},
-        {"float", "f32"},
-        {"c10::Half", "f16"},
-        {"long", "i64"},
-        {"long int", "i64"},
-        {"int", "i32"},
-        {"bool", "bool"},
-        {"double", "f64"},
-        {"unsigned char", "u8"},
-        {"signed char", "i8"},
-        {"short", "i16"},
-        {"short int", "i16"},
-        {"unsigned int", "u32"},
-        {"c10::Float8_e4m3fn", "e4m3"},
-        {"c10::Float8_e4m3fnuz", "e4m3"},
-        {"c10::Float8_e5m2", "e5m2"},
-        {"c10::Float8_e5m2fnuz", "e5m2"},
-        {"c10::complex<float>", "c64"},
-        {"c10::complex<double>", "c128"},
-    };
-
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        if (kineto_is(type, table[i].type))
-            return table[i].name;
-    /* What is short already, as ridge_trace_redact() writes it. */
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        if (kineto_is(type, table[i].name))
-            return table[i].name;
-    return NULL;
-}
-
-/* One tensor: "bf16[8192,4096]", spaces left out. */
-static void add_shape(ridge_text *text, kineto_slice type, kineto_slice dims)
-{
-    const char *const name = type_name(type);
-
-    if (text->length > 0)
-        ridge_text_add(text, " ");
-    if (name != NULL)
-        ridge_text_add(text, name);
-    else
-        ridge_text_add(text, "?");
-    for (size_t i = 0; i < dims.size; i++)
-        if (strchr("0123456789,-[]", dims.data[i]) != NULL && dims.data[i] != '\0')
-            ridge_text_add_bytes(text, &dims.data[i], 1);
-}
-
-/* The inputs that have dimensions, in order; of a list of tensors each. */
-static void make_shapes(kineto_rows *rows, const kineto_event *event)
-{
-    const char *dims_at = event->dims.data, *types_at = event->types.data;
-    const char *const dims_end = dims_at + event->dims.size;
-    const char *const types_end = types_at != NULL ? types_at + event->types.size : NULL;
-    const kineto_slice list = {"", 0};
-    kineto_slice dims, type, inner;
-
-    ridge_text_clear(&rows->text);
-    while (kineto_member(&dims_at, dims_end, NULL, &dims)) {
-        const char *at = dims.data + 1, *const end = dims.data + dims.size;
-
-        if (types_at == NULL || !kineto_member(&types_at, types_end, NULL, &type))
-            type = list;
-        if (dims.size <= 2 || dims.data[0] != '[')
-            continue;
-        if (*kineto_space(at, end) != '[') {
-            add_shape(&rows->text, type, dims);
-            continue;
-        }
-        while (kineto_member(&at, end, NULL, &inner))
-            if (inner.size > 2)
-                add_shape(&rows->text, list, inner);
-    }
-    rows->trace->failed |= rows->text.failed;
+    return text.data != NULL ? ridge_hash64(text.data, text.size) : 0;
 }
 
 static uint32_t shapes_of(kineto_rows *rows, const kineto_event *event)
@@ -500,17 +327,35 @@ static uint32_t shapes_of(kineto_rows *rows, const kineto_event *event)
         rows->trace->failed = true;
         return 0;
     }
-    wanted.dims = ridge_hash64(event->dims.data, event->dims.size);
-    wanted.types =
-        event->types.data != NULL ? ridge_hash64(event->types.data, event->types.size) : 0;
-    known = &rows->shapes[(wanted.dims ^ wanted.types * 31) % SHAPE_SLOTS];
-    if (known->dims != wanted.dims || known->types != wanted.types) {
-        make_shapes(rows, event);
+    wanted.dims = hash_of(event->dims);
+    wanted.types = hash_of(event->types);
+    wanted.strides = hash_of(event->strides);
+    known = &rows->shapes[(wanted.dims ^ wanted.types * 31 ^ wanted.strides * 37) % SHAPE_SLOTS];
+    if (known->dims != wanted.dims || known->types != wanted.types ||
+        known->strides != wanted.strides) {
+        ridge_text_clear(&rows->text);
+        kineto_add_shapes(&rows->text, event);
+        rows->trace->failed |= rows->text.failed;
         wanted.text = trace_intern(rows->trace, rows->text.data, rows->text.length);
         *known = wanted;
     }
     rows->trace->info.has_shapes |= known->text != 0;
     return known->text;
+}
+
+/* "ProfilerStep#12": profilers of 2021 write it as an operator. */
+static bool is_step(kineto_slice name)
+{
+    static const char step[] = "ProfilerStep#";
+    const size_t length = sizeof(step) - 1;
+    size_t i;
+
+    if (name.size <= length || memcmp(name.data, step, length) != 0)
+        return false;
+    for (i = length; i < name.size; i++)
+        if (name.data[i] < '0' || name.data[i] > '9')
+            return false;
+    return true;
 }
 
 static void add_range(kineto_rows *rows, const kineto_event *event, uint32_t name)
@@ -608,8 +453,8 @@ static void add_sync(kineto_rows *rows, const kineto_event *event)
 void kineto_rows_add(kineto_rows *rows, const kineto_event *event)
 {
     kineto_event row = *event;
-    const uint32_t name =
-        row.class == KINETO_SYNC ? 0 : intern(rows, row.name, row.name_has_escape);
+    const bool has_name = row.class != KINETO_SYNC && row.class != KINETO_METADATA;
+    const uint32_t name = has_name ? intern(rows, row.name, row.name_has_escape) : 0;
 
     switch (row.class) {
     case KINETO_KERNEL:
@@ -623,6 +468,8 @@ void kineto_rows_add(kineto_rows *rows, const kineto_event *event)
     /* What ends before it starts on the host: profilers themselves now write 0. */
     if (row.duration_ns < 0)
         row.duration_ns = 0;
+    if (row.class == KINETO_OP && is_step(row.name))
+        row.class = KINETO_ANNOTATION;
     switch (row.class) {
     case KINETO_API:
         add_api(rows, &row, name);
@@ -658,30 +505,17 @@ bool kineto_rows_wants(kineto_slice key)
     return false;
 }
 
-static void read_chip(kineto_rows *rows, kineto_slice object)
+static void add_chip(kineto_rows *rows, kineto_slice object)
 {
-    const char *at = object.data + 1, *const end = object.data + object.size;
-    chip found = {.id = (int64_t)rows->chip_count, .name = NULL};
-    kineto_slice key, value;
+    kineto_chip *const chip = &rows->chips[rows->chip_count];
 
-    if (object.data[0] != '{' || rows->chip_count == LARGEST_CHIPS)
+    if (rows->chip_count == KINETO_CHIPS || !kineto_read_chip(object, rows->chip_count, chip))
         return;
-    while (kineto_member(&at, end, &key, &value)) {
-        int64_t number = 0;
-
-        kineto_integer(value, &number);
-        if (kineto_is(key, "id"))
-            found.id = number;
-        else if (kineto_is(key, "name"))
-            found.name = ridge_alloc_text(&rows->trace->arena, value.data, value.size);
-        else if (kineto_is(key, "numSms"))
-            found.sm_count = clamp_u32(number);
-        else if (kineto_is(key, "computeMajor"))
-            found.major = clamp_u32(number);
-        else if (kineto_is(key, "computeMinor"))
-            found.minor = clamp_u32(number);
-    }
-    rows->chips[rows->chip_count++] = found;
+    ridge_text_clear(&rows->text);
+    kineto_add_unescaped(&rows->text, chip->name);
+    rows->trace->failed |= rows->text.failed;
+    rows->chip_names[rows->chip_count++] =
+        rows->text.length > 0 ? trace_text(rows->trace, rows->text.data, rows->text.length) : NULL;
 }
 
 static int small_number(kineto_slice value)
@@ -703,7 +537,7 @@ void kineto_rows_metadata(kineto_rows *rows, kineto_slice key, kineto_slice valu
     kineto_integer(value, &number);
     if (kineto_is(key, "deviceProperties")) {
         while (value.data[0] == '[' && kineto_member(&at, end, NULL, &inner))
-            read_chip(rows, inner);
+            add_chip(rows, inner);
     } else if (kineto_is(key, "distributedInfo")) {
         while (value.data[0] == '{' && kineto_member(&at, end, &inner_key, &inner)) {
             if (kineto_is(inner_key, "rank"))
@@ -736,46 +570,22 @@ static void name_devices(kineto_rows *rows)
     bool is_one_kind = rows->chip_count > 0;
 
     for (size_t i = 1; i < rows->chip_count; i++)
-        is_one_kind &= rows->chips[i].name != NULL && rows->chips[0].name != NULL &&
-                       strcmp(rows->chips[i].name, rows->chips[0].name) == 0;
+        is_one_kind &= rows->chip_names[i] != NULL && rows->chip_names[0] != NULL &&
+                       strcmp(rows->chip_names[i], rows->chip_names[0]) == 0;
     for (size_t d = 0; d < rows->trace->devices.count; d++) {
         ridge_trace_device *const device = trace_device_at(rows->trace, (uint32_t)d);
-        const chip *found = is_one_kind ? &rows->chips[0] : NULL;
+        size_t found = is_one_kind ? 0 : rows->chip_count;
 
         for (size_t i = 0; i < rows->chip_count; i++)
             if (rows->chips[i].id == device->id)
-                found = &rows->chips[i];
-        if (found == NULL)
+                found = i;
+        if (found == rows->chip_count)
             continue;
-        device->name = found->name != NULL ? found->name : "";
-        device->sm_count = found->sm_count;
-        device->compute_major = found->major;
-        device->compute_minor = found->minor;
+        device->name = rows->chip_names[found] != NULL ? rows->chip_names[found] : "";
+        device->sm_count = rows->chips[found].sm_count;
+        device->compute_major = rows->chips[found].major;
+        device->compute_minor = rows->chips[found].minor;
     }
-}
-
-/* Work has no process of its own in the file: it belongs to the one that calls the GPU. */
-static void assign_process(kineto_rows *rows)
-{
-    ridge_trace *const trace = rows->trace;
-    const ridge_trace_api *const apis = trace->apis.rows;
-    const ridge_trace_thread *const threads = trace->threads.rows;
-    ridge_trace_stream *const streams = trace->streams.rows;
-    trace_key *const ops = trace->op_keys.rows, *const syncs = trace->sync_keys.rows;
-    uint32_t process = 0;
-
-    if (trace->processes.count == 0)
-        trace_process(trace, -1);
-    if (trace->failed)
-        return;
-    if (trace->apis.count > 0)
-        process = threads[apis[0].thread].process;
-    for (size_t i = 0; i < trace->streams.count; i++)
-        streams[i].process = process;
-    for (size_t i = 0; i < trace->op_keys.count; i++)
-        ops[i].process = process;
-    for (size_t i = 0; i < trace->sync_keys.count; i++)
-        syncs[i].process = process;
 }
 
 void kineto_rows_finish(kineto_rows *rows)
@@ -783,7 +593,7 @@ void kineto_rows_finish(kineto_rows *rows)
     char producer[96];
 
     name_devices(rows);
-    assign_process(rows);
+    kineto_assign_processes(rows->trace);
     snprintf(producer, sizeof(producer), rows->version[0] != '\0' ? "PyTorch profiler (%s)" : "%s",
              rows->version[0] != '\0' ? rows->version : "PyTorch profiler");
     rows->trace->info.producer = trace_text(rows->trace, producer, strlen(producer));

@@ -339,6 +339,8 @@ static void copy_setting(nsys_reader *reader, const nsys_row *row)
         return;
     }
     value = nsys_row_text(reader, row, 1, &length);
+    if (has_word(key, "EXPORT_PRODUCT_NAME") && ridge_slice_is(slice_of(value, length), "ridge"))
+        redactor->summary->format = RIDGE_TRACE_RECORD;
     if (has_word(key, ":COMMAND"))
         for (size_t i = 0; i < length; i++)
             if (value[i] == '/' || value[i] == '\\') {
@@ -486,6 +488,10 @@ static ridge_status redact(struct redactor *redactor, const char *path, const ch
         status = nsys_check_export(&reader->database, err);
     if (status != RIDGE_OK)
         return status;
+    if (!nsys_look_beside(reader->trace, path))
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    if (info->is_partial)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "%s", info->partial);
     if (reader->database.is_cut || reader->database.is_damaged)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
                           "cut or damaged: what is lost cannot be vouched for");

@@ -1,0 +1,1 @@
+ridge help record | sed -n '/^    ridge record -o/,/^$/p'

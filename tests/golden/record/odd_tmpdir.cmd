@@ -1,0 +1,1 @@
+folder=$(mktemp -d) && cd "$folder" && touch libcupti.so.13 && mkdir "a[b]*" && TMPDIR="$folder/a[b]*" ridge record --cupti libcupti.so.13 -- sh -c ': > "$RIDGE_COLLECT_SPOOLS/1.spool"'; status=$?; ls -A "$folder/a[b]*"; cd / && rm -r "$folder"; exit $status

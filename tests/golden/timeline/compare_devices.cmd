@@ -1,0 +1,1 @@
+ridge timeline timeline/devices.json timeline/devices.json

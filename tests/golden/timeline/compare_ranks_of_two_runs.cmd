@@ -1,0 +1,1 @@
+sed 's/world_size":2/world_size":4/' timeline/rank1.json > "${TMPDIR:-/tmp}/ridge_rank1.$$"; ridge timeline timeline/rank0.json "${TMPDIR:-/tmp}/ridge_rank1.$$" | sed 's/ridge_rank1\..*/rank1/'; rm "${TMPDIR:-/tmp}/ridge_rank1.$$"

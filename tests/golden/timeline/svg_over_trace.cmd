@@ -1,0 +1,1 @@
+folder=$(mktemp -d) && cp timeline/graph.json "$folder" && ridge timeline --force --svg "$folder/graph.json" "$folder/graph.json"; status=$?; cmp timeline/graph.json "$folder/graph.json"; rm -r "$folder"; exit $status
