@@ -355,7 +355,7 @@ static void removes_what_was_left(void **state)
 {
     char base[] = "/tmp/ridge-test.XXXXXX", live[300], command[300];
     const char *const before = getenv("TMPDIR");
-    const struct timespec moment = {0, 20 * 1000 * 1000};
+    const struct timespec moment = {0, 20000000};
     char *const kept = before != NULL ? strdup(before) : NULL;
     int lock, i;
     pid_t parent;
@@ -373,7 +373,7 @@ static void removes_what_was_left(void **state)
     }
     for (i = 0; i < 500 && count_folders(base) == 0; i++)
         nanosleep(&moment, NULL);
-    nanosleep(&(struct timespec){0, 200 * 1000 * 1000}, NULL); /* its child is there */
+    nanosleep(&(struct timespec){0, 200000000}, NULL); /* its child is there */
     session_remove_stale(base);
     assert_int_equal(count_folders(base), 1); /* in use */
     kill(parent, SIGKILL);
