@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How long a trace takes to read, sort and join: ridge_trace_open() in a process of its own for
- * each run, so that the peak of memory is that of one trace.
+ * How long the parts of `ridge timeline` take: opening (read, sort, join), accounts, sums of kernels
+ * and ranges, the plan. Each run in a process of its own, so that the peak of memory is that of one
+ * trace. The whole command is measured from outside: bench/results/timeline_speed.md.
  *
- *     timeline_speed [RUNS] FILE...      rows, median and fastest of RUNS (5), user time, peak memory
+ *     timeline_speed [RUNS] FILE...      rows; fastest and median of RUNS (5), processor time, peak
+ *                                        memory; the parts of the fastest run
  *
  * Large traces are made by bench/timeline/make_trace.py. */
 #define _DEFAULT_SOURCE 1 /* wait4 */
@@ -16,12 +18,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ridge/trace.h"
+#include "ridge/timeline.h"
+#include "ridge/trace_sums.h"
 
 enum { MOST_RUNS = 101 };
 
+typedef enum part { OPEN, ACCOUNTS, KERNELS, RANGES, PLAN, PARTS } part;
+static const char *const part_names[] = {"open", "accounts", "kernels", "ranges", "plan"};
+
 typedef struct run_result {
-    double wall_s, user_s;
+    double wall_s, processor_s;
+    double part_s[PARTS];
     long peak_kib;
     size_t op_count, api_count, range_count;
 } run_result;
@@ -34,16 +41,61 @@ static double now_s(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+/* The part that ends now. */
+static void lap(run_result *result, part of, double *since_s)
+{
+    const double time_s = now_s();
+
+    result->part_s[of] = time_s - *since_s;
+    result->wall_s += result->part_s[of];
+    *since_s = time_s;
+}
+
+/* What the screen of a trace needs. */
+static ridge_status take_account(const ridge_trace *trace, run_result *result, ridge_error *err)
+{
+    const unsigned kinds = 1u << RIDGE_RANGE_NVTX | 1u << RIDGE_RANGE_ANNOTATION;
+    ridge_timeline *timeline = NULL;
+    ridge_trace_sums kernels = {0};
+    ridge_range_sums ranges = {0};
+    ridge_timeline_next next = {0};
+    const ridge_device_account *device = NULL;
+    double since_s = now_s();
+    ridge_status status = ridge_timeline_create(trace, NULL, &timeline, err);
+
+    lap(result, ACCOUNTS, &since_s);
+    if (status == RIDGE_OK)
+        device = ridge_timeline_main_device(timeline);
+    if (device != NULL)
+        status = ridge_trace_sum_kernels(trace, RIDGE_KERNEL_BY_NAME, device->device, NULL,
+                                         &kernels, err);
+    lap(result, KERNELS, &since_s);
+    if (status == RIDGE_OK)
+        status = ridge_trace_sum_ranges(trace, kinds, NULL, &ranges, err);
+    lap(result, RANGES, &since_s);
+    if (status == RIDGE_OK && device != NULL)
+        status = ridge_timeline_plan(timeline, device, NULL, NULL, false, &next, err);
+    lap(result, PLAN, &since_s);
+    ridge_timeline_next_free(&next);
+    ridge_range_sums_free(&ranges);
+    ridge_trace_sums_free(&kernels);
+    ridge_timeline_free(timeline);
+    return status;
+}
+
 static int read_trace(const char *file, int output)
 {
     run_result result = {0};
     ridge_trace *trace = NULL;
     ridge_error err;
-    const double start_s = now_s();
+    double since_s = now_s();
+    ridge_status status = ridge_trace_open(file, NULL, &trace, &err);
 
-    if (ridge_trace_open(file, NULL, &trace, &err) != RIDGE_OK)
+    lap(&result, OPEN, &since_s);
+    if (status == RIDGE_OK)
+        status = take_account(trace, &result, &err);
+    if (status != RIDGE_OK)
         return fprintf(stderr, "timeline_speed: %s: %s\n", file, err.text), 1;
-    result.wall_s = now_s() - start_s;
     ridge_trace_ops(trace, &result.op_count);
     ridge_trace_apis(trace, &result.api_count);
     ridge_trace_ranges(trace, &result.range_count);
@@ -68,8 +120,8 @@ static int run_once(const char *file, run_result *result)
     close(ends[0]);
     if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0)
         return 1;
-    result->user_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                     (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+    result->processor_s = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                          (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
     result->peak_kib = usage.ru_maxrss;
     return 0;
 }
@@ -93,11 +145,13 @@ static int measure(const char *file, int runs)
     if (stat(file, &status) != 0)
         return 1;
     qsort(results, (size_t)runs, sizeof(results[0]), compare_runs);
-    printf("%9.1f MB  ops %zu calls %zu ranges %zu  median %.2f s (%.0f MB/s)  fastest %.2f  "
-           "processor %.2f s  peak %.0f MiB  %s\n",
-           (double)status.st_size * 1e-6, median->op_count, median->api_count, median->range_count,
-           median->wall_s, (double)status.st_size * 1e-6 / median->wall_s, results[0].wall_s,
-           median->user_s, (double)median->peak_kib / 1024, file);
+    printf("%s: %.1f MB, %zu pieces of work, %zu calls, %zu ranges\n", file,
+           (double)status.st_size * 1e-6, median->op_count, median->api_count, median->range_count);
+    printf("  all       fastest %.2f s, median %.2f s; processor %.2f s, peak %.0f MiB\n",
+           results[0].wall_s, median->wall_s, results[0].processor_s,
+           (double)results[0].peak_kib / 1024);
+    for (int i = 0; i < PARTS; i++)
+        printf("  %-9s %.2f s\n", part_names[i], results[0].part_s[i]);
     return 0;
 }
 

@@ -10,7 +10,8 @@
  * Four layers: structure (NaN and infinities where the reference has them, everything written,
  * guards intact); a hard bound that rounding cannot exceed; suspicion, the same with the square
  * root of the length; a second opinion against plain evaluation at the same precision. Beside them
- * tests that answer without a tolerance: small integers, position codes, one-hot, scaling, repeat. */
+ * tests that answer without a tolerance: small integers, position codes, one-hot, scaling, repeat, a changed
+ * neighbour. */
 #ifndef RIDGE_CHECK_H
 #define RIDGE_CHECK_H
 
@@ -158,6 +159,7 @@ void ridge_mismatch_write_json(ridge_json *json, const char *key, const ridge_mi
     X(INPUTS, "inputs")         /* inputs unchanged */                                             \
     X(REPEAT, "repeat")         /* 20 launches, shared memory scrubbed: same bits */                                     \
     X(DIFFERENT, "different")   /* another seed: another output */                                 \
+    X(NEIGHBOUR, "neighbour")   /* one row of inputs changed: other rows keep their bits */        \
     X(STREAM, "stream")         /* on a non-default stream with the default one busy */            \
     X(CAPTURE, "capture")       /* into a graph, strictly */                                       \
     X(ERROR_STATE, "error")     /* a pending error is neither eaten nor reported */                \

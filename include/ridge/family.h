@@ -238,6 +238,7 @@ typedef struct ridge_family {
     /* The machine code of its GPU variants, whose entries are named FAMILY_VARIANT_TYPE; 0 bytes when
      * it was built without. NULL: there are none. */
     void (*gpu_code)(const void **bytes, size_t *size_bytes);
+    size_t gpu_variant_count; /* the first so many run on GPUs only, the others on the CPU */
 } ridge_family;
 
 /* -- helpers of libridge, not for plug-ins ----------------------------------------------------- */

@@ -61,8 +61,8 @@ const char *ridge_idle_meaning(ridge_idle cause); /* one line */
     X(SYNC_BOUND, "SYNC-BOUND", "waiting for the GPU makes 40 % of the idle time or more")         \
     X(ALLOC_BOUND, "ALLOC-BOUND", "allocation makes 40 % of the idle time or more")                \
     X(MODULE_BOUND, "MODULE-BOUND", "loading code makes 40 % of the idle time or more")            \
-    X(LAUNCH_BOUND, "LAUNCH-BOUND", "the host cannot launch as fast as the GPU works")             \
     X(NO_WORK, "NO-WORK", "the host gave the GPU nothing to do for half of the idle time or more") \
+    X(LAUNCH_BOUND, "LAUNCH-BOUND", "the host cannot launch as fast as the GPU works")             \
     X(MIXED, "MIXED", "no cause stands out")
 
 typedef enum ridge_timeline_verdict {
@@ -125,6 +125,10 @@ typedef struct ridge_device_account {
     const uint32_t *gaps_by_size; /* rows of gaps, the largest first */
     const ridge_idle_piece *pieces;
     const ridge_stream_account *streams;
+
+    /* Stretches in which the host made no call for 2 ms or more (no-work, dispatch, host-blocked):
+     * no launch costs that, the program was busy with something else. */
+    int64_t stall_ns, stall_most_ns;
 
     size_t op_count, kernel_count, copy_count, graph_row_count;
     size_t graph_launch_count;      /* different launches of graphs */

@@ -44,7 +44,6 @@ typedef struct ridge_trace_sum {
     double share_frac; /* of the table's total */
     uint64_t bytes;    /* copies: moved in all, RIDGE_TRACE_BYTES_UNKNOWN when none of them tells */
     uint32_t config;   /* kernels by configuration; RIDGE_TRACE_NONE */
-    uint32_t range;    /* kernels by range: the name of the innermost one; 0 */
     uint32_t first_op; /* kernels: row of the instance nearest the median */
 } ridge_trace_sum;
 

@@ -32,6 +32,7 @@ const ridge_family rms_norm_family = {
     .dtypes = rms_norm_dtypes,
     .dtype_count = RMS_NORM_DTYPES,
     .gpu_code = rms_norm_gpu_code,
+    .gpu_variant_count = 2,
 };
 
 static bool is_legal_dtype(ridge_dtype dtype)

@@ -203,8 +203,18 @@ static const char *variant_name(const ridge_family *family, size_t index)
                                                                            : name;
 }
 
-/* Of the variant on the command line; a bare name may run any of those for GPUs. A variant for the
- * CPU has no code that could be told from the rest of ridge. */
+/* Whether a variant, of "" each of them, runs on the CPU. */
+static bool is_for_cpu(const ridge_family *family, const char *variant)
+{
+    size_t i;
+
+    for (i = 0; i < family->gpu_variant_count; i++)
+        if (strcmp(variant_name(family, i), variant) == 0)
+            return false;
+    return true;
+}
+
+/* Of the variant on the command line; a bare name may run any of those for the device. */
 static ridge_status identify_variant(ridge_arm *arm, const ridge_family *family, ridge_error *err)
 {
     const char *const variant = arm->name.item;
@@ -212,10 +222,16 @@ static ridge_status identify_variant(ridge_arm *arm, const ridge_family *family,
     size_t size_bytes = 0;
     char entries[200];
 
+    if (ridge_device_get_info(arm->device)->kind == RIDGE_DEVICE_CPU &&
+        is_for_cpu(family, variant)) {
+        arm_host_code(
+            arm, variant[0] != '\0' ? arm->kernel : family->variants[family->variant_count - 1],
+            arm->text);
+        return RIDGE_OK;
+    }
     if (family->gpu_code != NULL)
         family->gpu_code(&bytes, &size_bytes);
-    if (size_bytes == 0 ||
-        (variant[0] == '\0' && ridge_device_get_info(arm->device)->kind != RIDGE_DEVICE_CUDA))
+    if (size_bytes == 0)
         return RIDGE_OK;
     snprintf(entries, sizeof(entries), "%.60s_%s%s*", family->name, variant,
              variant[0] != '\0' ? "_" : "");

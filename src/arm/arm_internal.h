@@ -312,6 +312,10 @@ void arm_library_close(void *library);
 /* Which code of a library a kernel runs is not known: its hash is that of all and of its name. */
 void arm_library_name_code(ridge_arm *arm, const char *name);
 
+/* arm->code becomes that of all code of the host beside a kernel's launch(), and of a name; it stays
+ * unknown where that cannot be looked at (host_code.c). */
+void arm_host_code(ridge_arm *arm, const ridge_kernel *kernel, const char *name);
+
 /* -- call signatures (call_signature.c, call.c) ------------------------------------------------ */
 
 typedef enum arm_return { ARM_RETURN_VOID, ARM_RETURN_I32 } arm_return;

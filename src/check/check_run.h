@@ -6,6 +6,7 @@
  *     check_rows.c      which rows of a large case are verified
  *     check_kernel.c    order of the check; launch, reference, comparison
  *     check_exact.c     tests of values, against a reference
+ *     check_neighbour.c one row changed
  *     check_tests.c     tests of memory, state and order, without one
  */
 #ifndef RIDGE_CHECK_RUN_H
@@ -170,5 +171,7 @@ ridge_status check_one_hot(checker *self, ridge_test_result *out, ridge_error *e
 ridge_status check_precision(checker *self, ridge_test_result *out, ridge_error *err);
 ridge_status check_scaling(checker *self, ridge_test_result *out, ridge_error *err);
 ridge_status check_different(checker *self, ridge_test_result *out, ridge_error *err);
+/* check_neighbour.c */
+ridge_status check_neighbour(checker *self, ridge_test_result *out, ridge_error *err);
 
 #endif

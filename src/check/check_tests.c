@@ -422,7 +422,7 @@ check_test_function check_test_of(ridge_test test)
         [RIDGE_TEST_INPUTS] = check_inputs,        [RIDGE_TEST_REPEAT] = check_repeat,
         [RIDGE_TEST_DIFFERENT] = check_different,  [RIDGE_TEST_STREAM] = check_stream,
         [RIDGE_TEST_CAPTURE] = check_capture_test, [RIDGE_TEST_ERROR_STATE] = check_error_state,
-        [RIDGE_TEST_FENCE] = check_fence,
+        [RIDGE_TEST_FENCE] = check_fence,          [RIDGE_TEST_NEIGHBOUR] = check_neighbour,
     };
 
     return functions[test];

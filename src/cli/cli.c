@@ -2,7 +2,6 @@
  *
  * What commands share besides options: messages, output, opening reports, choosing kernels. */
 #include <inttypes.h>
-#include <math.h>
 #include <regex.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "options.h"
+#include "ridge/regex_guard.h"
 
 /* -- messages ---------------------------------------------------------------------------------- */
 
@@ -278,32 +278,14 @@ static bool name_matches(const regex_t *expression, const ridge_report_kernel_in
     return info->name != NULL && regexec(expression, info->name, 0, NULL, 0) == 0;
 }
 
-enum { MOST_REPETITIONS = 10000 };
-
-/* The product of all bounds in {}: compiling may write the inner expression out that often. */
-static double repetitions(const char *pattern)
-{
-    double product = 1;
-    const char *p;
-
-    for (p = strchr(pattern, '{'); p != NULL; p = strchr(p + 1, '{')) {
-        const char *const comma = p + 1 + strspn(p + 1, "0123456789");
-
-        product *= fmax(1, strtod(p + 1, NULL));
-        if (*comma == ',') /* {2,5}: the larger one */
-            product *= fmax(1, strtod(comma + 1, NULL) / fmax(1, strtod(p + 1, NULL)));
-    }
-    return product;
-}
-
 int cli_compile_pattern(const char *pattern, regex_t *expression)
 {
+    ridge_error err = {0};
     char reason[160];
     int failure;
 
-    if (repetitions(pattern) > MOST_REPETITIONS)
-        return cli_usage_error("--kernel '%s': its repetitions multiply to more than %d", pattern,
-                               MOST_REPETITIONS);
+    if (ridge_regex_check(pattern, &err) != RIDGE_OK)
+        return cli_usage_error("--kernel '%s': %s", pattern, err.text);
     failure = regcomp(expression, pattern, REG_EXTENDED | REG_NOSUB);
     if (failure == 0)
         return CLI_DONE;

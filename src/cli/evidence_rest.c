@@ -32,6 +32,8 @@ static const struct gap {
      0, "correctness of some cases that were timed, beyond their outputs: ridge check, as below"},
     {"SELECT count(*) > 0 AND sum(source_rev IS NULL) > 0 FROM build WHERE id IN (%s)", 2,
      "which revision of the sources the build after is of"},
+    {"SELECT sum(source_rev GLOB '*-dirty') > 0 FROM build WHERE id IN (%s)", 2,
+     "the committed sources: some of what the build after was made of was not committed"},
     {"SELECT count(*) > 0 AND sum(sustained_ln_ratio IS NOT NULL) = 0 FROM v_comparison WHERE "
      "comparison_id IN (%s)",
      0, "the ratio under sustained load: ridge compare --regime both"},

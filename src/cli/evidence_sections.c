@@ -9,6 +9,7 @@
 #include "evidence.h"
 
 enum { SHOWN_CASES = 12, WORST_CASES = 5 };
+enum { SOURCE_REVISION = 11 }; /* column of the builds */
 
 static void blank(struct evidence *evidence, const char *what)
 {
@@ -440,6 +441,20 @@ static void add_cost(struct evidence *evidence, const char *key, const char *wor
         ridge_output_format(evidence->output, "| %s | not filed | | | | | | | | |\n", word);
 }
 
+/* The revisions that builds are of, as far as they are known. */
+static void add_sources(struct evidence *evidence, const char *key, const char *word)
+{
+    struct cli_query query;
+
+    if (evidence_open(evidence, &query, key))
+        while (cli_query_next(&query))
+            if (cli_query_text(&query, SOURCE_REVISION)[0] != '\0')
+                ridge_output_format(evidence->output, "\nSources %s: `%s` (%.8s).\n", word,
+                                    cli_query_text(&query, SOURCE_REVISION),
+                                    cli_query_text(&query, 0));
+    evidence_close(evidence, &query);
+}
+
 void evidence_cost(struct evidence *evidence)
 {
     ridge_output_text(
@@ -449,6 +464,8 @@ void evidence_cost(struct evidence *evidence)
         "--- |\n");
     add_cost(evidence, "builds_before", "before");
     add_cost(evidence, "builds_after", "after");
+    add_sources(evidence, "builds_before", "before");
+    add_sources(evidence, "builds_after", "after");
     ridge_output_text(
         evidence->output,
         "\nArchitectures covered are those of this table; for a library: `ridge inspect "

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "ledger_query.h"
 #include "ridge/kernels/registry.h"
+#include "source_revision.h"
 
 enum { OUTPUT_LINES = 40, LARGEST_TIMEOUT_S = 86400 };
 
@@ -272,10 +273,22 @@ static void file_case(struct measure *m)
         filing_flush(&m->filing, m->ledger, NULL);
 }
 
+/* NULL: not known, or a build that the ledger has already. */
+static const char *revision_of(const struct measure *m, int arm, char revision[CLI_REVISION_BYTES])
+{
+    const char *const name = m->names[arm] != NULL ? m->names[arm] : m->names[0];
+
+    if (m->ledger != NULL && name != NULL && strncmp(name, "build:", 6) != 0)
+        cli_arm_revision(name, revision);
+    return revision[0] != '\0' ? revision : NULL;
+}
+
 static void on_build(void *context, const ridge_session_build *build)
 {
     const struct relay *const relay = context;
     struct measure *const m = relay->m;
+    const int arm = build->arm & 1;
+    char revision[CLI_REVISION_BYTES] = "";
     const ridge_build_row row = {
         .kernel = build->kernel[0] != '\0' ? build->kernel : NULL,
         .code_hash = build->code_hash,
@@ -285,6 +298,7 @@ static void on_build(void *context, const ridge_session_build *build)
         .shared_bytes = build->code.static_shared_bytes,
         .code_bytes = build->code.code_bytes,
         .compile_s = NAN,
+        .source_rev = revision_of(m, arm, revision),
         .image = build->image,
         .image_bytes = build->image_bytes,
         .image_kind = strcmp(build->image_kind, "library") == 0 ? "so" : build->image_kind};

@@ -243,6 +243,13 @@ static void find_demangler(ridge_collect_options *options)
     memcpy(&options->demangle, &address, sizeof(address));
 }
 
+static bool is_empty(const ridge_collect_totals *totals)
+{
+    return totals->kernel_count == 0 && totals->copy_count == 0 && totals->call_count == 0 &&
+           totals->range_count == 0;
+}
+
+/* A file without records takes no other's place. */
 static int merge(const struct request *request, const char *folder, const char *output,
                  ridge_collect_totals *totals)
 {
@@ -264,7 +271,7 @@ static int merge(const struct request *request, const char *folder, const char *
     find_demangler(&options);
     if (ridge_collect_merge(folder, temporary, &options, totals, &err) != RIDGE_OK)
         status = cli_fail(output, &err);
-    else if (totals->process_count > 0)
+    else if (!is_empty(totals))
         status = cli_place_file(temporary, output, request->force);
     unlink(temporary); /* nothing is there when it was moved */
     return status;
@@ -391,13 +398,8 @@ static int record(const struct request *request, const char *output)
     remove_folder(folder);
     if (status != CLI_DONE)
         return status;
-    if (totals.kernel_count == 0 && totals.copy_count == 0 && totals.call_count == 0 &&
-        totals.range_count == 0) {
-        if (totals.process_count > 0)
-            unlink(output);
-        return say_nothing(request, &totals, &ending);
-    }
-    return say_what(request, output, &totals, &ending);
+    return is_empty(&totals) ? say_nothing(request, &totals, &ending)
+                             : say_what(request, output, &totals, &ending);
 }
 
 /* "decoder.sqlite" for "python3 examples/decoder.py decode": the script, else the program. */

@@ -272,9 +272,10 @@ static int file_kernel(const struct request *request, const char *kernel, char *
     }
     memcpy(id, m.build_ids[0], LEDGER_ID_BYTES);
     if (status == CLI_DONE && id[0] == '\0' && m.ledger_status == RIDGE_OK) {
-        cli_message(kernel,
-                    "its machine code is not known: expected a manifest, a library or a GPU "
-                    "variant of a family");
+        cli_message(
+            kernel,
+            "its machine code is not known: expected a manifest, a library or a variant of a "
+            "family that this ridge has the code of");
         status = CLI_USAGE;
     }
     return measure_close(&m, status);

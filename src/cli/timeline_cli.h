@@ -42,6 +42,17 @@ struct timeline_file {
 };
 
 /* The tables about one device; of a trace without work of a GPU account is NULL. */
+/* Gaps of one cause in front of one kernel, in ranges of one name: a place of the program. */
+struct timeline_place {
+    uint32_t largest; /* row of gaps */
+    uint32_t after, range;
+    uint8_t cause;
+    size_t count;
+    int64_t total_ns;
+};
+
+enum { TIMELINE_PLACES = 16 };
+
 struct timeline_view {
     const struct timeline_file *file;
     const ridge_device_account *account;
@@ -49,7 +60,10 @@ struct timeline_view {
     ridge_range_sums ranges;
     ridge_timeline_next next;
     uint32_t *rank_of; /* by number of a name: row of next.ranks + 1; 0: none */
+    struct timeline_place places[TIMELINE_PLACES]; /* by their largest gap */
+    size_t place_count;
 };
+/* Calls and ranges, which belong to no device, only of the file's main device. */
 ridge_status timeline_view_make(const struct timeline_file *file,
                                 const ridge_device_account *account,
                                 const struct timeline_request *request, struct timeline_view *out,
@@ -126,6 +140,9 @@ ridge_status timeline_print_screen(const struct timeline_file *file,
 ridge_status timeline_print_tables(const struct timeline_file *file,
                                    const struct timeline_request *request, ridge_output *output,
                                    ridge_error *err);
+/* The places with the largest gaps; returns how many. */
+size_t timeline_find_places(const struct timeline_view *view,
+                            struct timeline_place places[TIMELINE_PLACES]);
 /* Tables of a view, which the screen has short and timeline_print_tables() long. */
 void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_output *output);
 void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_output *output);

@@ -118,23 +118,36 @@ static ridge_status write_kernels_by_grid(const struct csv *csv)
     return csv_finish(csv, table);
 }
 
+/* With the second rows of calls, as rows of their own: nsys counts them as further calls. */
 static ridge_status write_calls(const struct csv *csv)
 {
     static const ridge_column columns[] = {CSV_STATISTICS("Num Calls"), CSV_COLUMN("Name")};
-    ridge_trace_sums sums;
-    const ridge_status status =
-        ridge_trace_sum_api(csv->file->trace, &csv->file->window, &sums, csv->err);
+    ridge_trace_sums sums, repeats;
     ridge_table *table;
-    size_t i;
+    size_t i = 0, k = 0;
+    ridge_status status =
+        ridge_trace_sum_api(csv->file->trace, &csv->file->window, &sums, csv->err);
 
     if (status != RIDGE_OK)
         return status;
+    status = ridge_trace_sum_repeats(csv->file->trace, &csv->file->window, &repeats, csv->err);
+    if (status != RIDGE_OK) {
+        ridge_trace_sums_free(&sums);
+        return status;
+    }
     table = CSV_CREATE(columns);
-    for (i = 0; i < sums.count; i++) {
-        add_statistics(table, &sums.rows[i]);
-        ridge_table_text(table, sums.rows[i].name);
+    while (i < sums.count || k < repeats.count) {
+        const bool is_repeat = i == sums.count || (k < repeats.count && repeats.rows[k].total_ns >
+                                                                            sums.rows[i].total_ns);
+        ridge_trace_sum row = is_repeat ? repeats.rows[k++] : sums.rows[i++];
+        const double whole = (double)sums.total_ns + (double)repeats.total_ns;
+
+        row.share_frac = whole > 0 ? (double)row.total_ns / whole : row.share_frac;
+        add_statistics(table, &row);
+        ridge_table_text(table, row.name);
     }
     ridge_trace_sums_free(&sums);
+    ridge_trace_sums_free(&repeats);
     return csv_finish(csv, table);
 }
 

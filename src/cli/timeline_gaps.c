@@ -178,31 +178,27 @@ void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_ou
     timeline_finish_table(table, output);
 }
 
-/* Gaps of one cause in front of one kernel, in ranges of one name: a place of the program. */
-enum { MOST_PLACES = 16, PLACES_AMONG = 20000 };
-struct place {
-    uint32_t largest; /* row of gaps */
-    uint32_t after, range;
-    uint8_t cause;
-    size_t count;
-    int64_t total_ns;
-};
+/* -- places ------------------------------------------------------------------------------------ */
 
-static struct place place_of(const struct timeline_view *view, uint32_t row)
+enum { PLACES_AMONG = 20000 /* gaps, the largest */ };
+
+static struct timeline_place place_of(const struct timeline_view *view, uint32_t row)
 {
     size_t op_count, range_count;
     const ridge_trace_op *const ops = ridge_trace_ops(view->file->trace, &op_count);
     const ridge_trace_range *const ranges = ridge_trace_ranges(view->file->trace, &range_count);
     const ridge_idle_gap *const gap = &view->account->gaps[row];
-    const struct place place = {.largest = row,
-                                .after = gap->after < op_count ? ops[gap->after].name : 0,
-                                .range = gap->range < range_count ? ranges[gap->range].name : 0,
-                                .cause = gap->cause};
+    const struct timeline_place place = {.largest = row,
+                                         .after = gap->after < op_count ? ops[gap->after].name : 0,
+                                         .range =
+                                             gap->range < range_count ? ranges[gap->range].name : 0,
+                                         .cause = gap->cause};
 
     return place;
 }
 
-static size_t find_place(const struct place *places, size_t count, const struct place *place)
+static size_t find_place(const struct timeline_place *places, size_t count,
+                         const struct timeline_place *place)
 {
     size_t i;
 
@@ -213,20 +209,20 @@ static size_t find_place(const struct place *places, size_t count, const struct 
     return i;
 }
 
-/* The places with the largest gaps, one row each. */
-static size_t find_places(const struct timeline_view *view, size_t most, struct place *places)
+size_t timeline_find_places(const struct timeline_view *view,
+                            struct timeline_place places[TIMELINE_PLACES])
 {
     const ridge_device_account *const account = view->account;
     size_t count = 0, i;
 
-    for (i = 0; i < account->gap_count && i < PLACES_AMONG && count < most; i++) {
-        const struct place place = place_of(view, account->gaps_by_size[i]);
+    for (i = 0; i < account->gap_count && i < PLACES_AMONG && count < TIMELINE_PLACES; i++) {
+        const struct timeline_place place = place_of(view, account->gaps_by_size[i]);
 
         if (find_place(places, count, &place) == count)
             places[count++] = place;
     }
     for (i = 0; i < account->gap_count; i++) {
-        const struct place place = place_of(view, (uint32_t)i);
+        const struct timeline_place place = place_of(view, (uint32_t)i);
         const size_t at = find_place(places, count, &place);
 
         if (at == count)
@@ -262,9 +258,9 @@ void timeline_table_places(const struct timeline_view *view, size_t most, ridge_
     };
     enum { CALL = 5, RANGE = 7, ALL = sizeof(all) / sizeof(all[0]) };
     const ridge_device_account *const account = view->account;
-    struct place places[MOST_PLACES];
-    uint32_t rows[MOST_PLACES];
-    const size_t count = find_places(view, most < MOST_PLACES ? most : MOST_PLACES, places);
+    const struct timeline_place *const places = view->places;
+    const size_t count = view->place_count < most ? view->place_count : most;
+    uint32_t rows[TIMELINE_PLACES];
     ridge_column columns[ALL];
     char text[TIMELINE_NAME];
     bool with_ranges, with_calls;

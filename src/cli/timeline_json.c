@@ -187,6 +187,8 @@ static void write_times(const ridge_device_account *account, ridge_json *json)
         {"hardware_gap_ns", account->hardware_gap_ns},
         {"launch_latency_ns", account->launch_latency_ns},
         {"queue_full_ns", account->queue_full_ns},
+        {"stall_ns", account->stall_ns},
+        {"stall_most_ns", account->stall_most_ns},
         {"concurrent_ns", account->concurrent_ns},
         {"copy_ns", account->copy_ns},
         {"copy_hidden_ns", account->copy_hidden_ns},
@@ -388,7 +390,12 @@ ridge_status timeline_write_json(const struct timeline_file *file,
     if (status == RIDGE_OK)
         status = timeline_view_make(file, file->main, request, &view, err);
     if (status == RIDGE_OK) {
+        ridge_trace_sums repeats = {0};
+
         write_sums("api", &view.api, false, json);
+        status = ridge_trace_sum_repeats(file->trace, &file->window, &repeats, err);
+        write_sums("api_repeats", &repeats, false, json);
+        ridge_trace_sums_free(&repeats);
         write_ranges(&view.ranges, json);
         timeline_view_release(&view);
     }

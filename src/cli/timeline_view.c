@@ -25,14 +25,31 @@ static ridge_status index_ranks(struct timeline_view *view, ridge_error *err)
     return RIDGE_OK;
 }
 
+/* Ranges of the program; without any, those of the framework say where the time goes. */
+static ridge_status sum_ranges(const struct timeline_file *file, ridge_range_sums *out,
+                               ridge_error *err)
+{
+    const unsigned kinds = 1U << RIDGE_RANGE_NVTX | 1U << RIDGE_RANGE_ANNOTATION;
+    const unsigned with_ops = kinds | 1U << RIDGE_RANGE_OP;
+    ridge_status status = ridge_trace_sum_ranges(file->trace, kinds, &file->window, out, err);
+
+    if (status == RIDGE_OK && out->count == 0) {
+        ridge_range_sums_free(out);
+        status = ridge_trace_sum_ranges(file->trace, with_ops, &file->window, out, err);
+    }
+    return status;
+}
+
 ridge_status timeline_view_make(const struct timeline_file *file,
                                 const ridge_device_account *account,
                                 const struct timeline_request *request, struct timeline_view *out,
                                 ridge_error *err)
 {
-    const unsigned kinds = 1U << RIDGE_RANGE_NVTX | 1U << RIDGE_RANGE_ANNOTATION;
-    const unsigned with_ops = kinds | 1U << RIDGE_RANGE_OP;
     const ridge_trace_window *const window = &file->window;
+    const bool is_main = account == file->main;
+    /* Seen beside a device only when asked for. */
+    const bool with_api =
+        is_main && (account == NULL || request->api || request->out.format == RIDGE_FORMAT_JSON);
     const uint32_t device = account != NULL ? account->device : RIDGE_TRACE_NONE;
     ridge_status status;
 
@@ -43,20 +60,17 @@ ridge_status timeline_view_make(const struct timeline_file *file,
                                      &out->kernels, err);
     if (status == RIDGE_OK)
         status = ridge_trace_sum_copies(file->trace, device, window, &out->copies, err);
-    if (status == RIDGE_OK)
+    if (status == RIDGE_OK && with_api)
         status = ridge_trace_sum_api(file->trace, window, &out->api, err);
-    if (status == RIDGE_OK)
-        status = ridge_trace_sum_ranges(file->trace, kinds, window, &out->ranges, err);
-    /* Without ranges of the program those of the framework say where the time goes. */
-    if (status == RIDGE_OK && out->ranges.count == 0) {
-        ridge_range_sums_free(&out->ranges);
-        status = ridge_trace_sum_ranges(file->trace, with_ops, window, &out->ranges, err);
-    }
+    if (status == RIDGE_OK && is_main)
+        status = sum_ranges(file, &out->ranges, err);
     if (status == RIDGE_OK && account != NULL)
         status = ridge_timeline_plan(file->timeline, account, request->roofs, request->given,
                                      request->show_command, &out->next, err);
     if (status == RIDGE_OK)
         status = index_ranks(out, err);
+    if (status == RIDGE_OK && account != NULL)
+        out->place_count = timeline_find_places(out, out->places);
     if (status != RIDGE_OK)
         timeline_view_release(out);
     return status;

@@ -52,7 +52,7 @@ static const ridge_ledger_column build_columns[] = {
          "\"opaque:...\": not known, of the file it came in", NEEDED},
     {"arch", RIDGE_LEDGER_TEXT, "what the code is for: \"sm_90\", \"sm_80 sm_90\", \"compute_90\" of PTX, \"cpu\""},
     {"kernel", RIDGE_LEDGER_TEXT, "as named on the command line", STATE},
-    {"source_rev", RIDGE_LEDGER_TEXT, "\"v0.6-12-g3f21a0c\"", STATE},
+    {"source_rev", RIDGE_LEDGER_TEXT, "git commit of the folder it was in when it was filed; -dirty: and changes; ?: not known whether", STATE},
     {"dirty_diff_hash", RIDGE_LEDGER_TEXT, "of what was not committed", WITH},
     {"compiler", RIDGE_LEDGER_TEXT, "\"ptxas 13.0.88\"", STATE},
     {"flags", RIDGE_LEDGER_TEXT, "", WITH},

@@ -126,18 +126,19 @@ static inline bool account_in_window(const account_device *device, const ridge_t
 
 /* Room for one more row, zeroed; NULL when out of memory. */
 void *account_grow(trace_array *array, size_t size);
-/* qsort() for what is mostly in order already, as work on one stream is: looks first. */
+/* For what is mostly in order already, as work on one stream is; equal rows keep their order. */
 void account_sort(void *rows, size_t count, size_t size,
                   int (*compare)(const void *, const void *));
 int account_order(const void *left, const void *right); /* of int64_t */
-/* The median (mean of the middle two) of values, which are sorted; NAN without any. */
+/* The median (mean of the middle two) of values, which are used up; NAN without any. */
 double account_median(int64_t *values, size_t count);
 
 /* A number as people read it, short enough for the lines of an account. */
 typedef struct account_text {
     char text[16];
 } account_text;
-account_text account_number(double value, ridge_unit unit);
+account_text account_time(double ns);      /* "84.5 ms" */
+account_text account_percent(double frac); /* "12.8 %" */
 
 /* gaps.c: gaps, limits (hardware_gap_ns, launch_latency_ns, medians of gaps), the range around the
  * launch that ends a gap. */

@@ -37,37 +37,110 @@ int account_order(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+typedef struct plain_order {
+    int (*compare)(const void *, const void *);
+} plain_order;
+
+static int order_plain(const void *left, const void *right, const void *context)
+{
+    return ((const plain_order *)context)->compare(left, right);
+}
+
 void account_sort(void *rows, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
-    const char *const bytes = rows;
+    const plain_order order = {compare};
 
-    for (size_t i = 1; i < count; i++)
-        if (compare(bytes + (i - 1) * size, bytes + i * size) > 0) {
-            qsort(rows, count, size, compare);
-            return;
+    if (!trace_sort(rows, count, size, order_plain, &order))
+        qsort(rows, count, size, compare); /* slower, and needs no memory */
+}
+
+/* As unsigned numbers in the same order. */
+static uint64_t biased(int64_t value)
+{
+    return (uint64_t)value ^ (uint64_t)1 << 63;
+}
+
+/* The value that would stand at `place` if they were sorted, and the one behind it: from the highest
+ * bits in which they differ down, each time those alone that are still in question, which are
+ * brought to the front. */
+static int64_t value_at(int64_t *values, size_t count, size_t place, int64_t *behind)
+{
+    enum { BITS = 11 };
+
+    *behind = INT64_MAX;
+    for (;;) {
+        size_t places[1 << BITS] = {0}, kept = 0, digit = 0;
+        uint64_t differs = 0;
+        unsigned width, shift;
+
+        for (size_t i = 1; i < count; i++)
+            differs |= (uint64_t)(values[i] ^ values[0]);
+        if (differs == 0) {
+            *behind = place + 1 < count ? values[0] : *behind;
+            return values[0];
         }
+        for (width = 0; width < 64 && differs >> width != 0;)
+            width++;
+        shift = width > BITS ? width - BITS : 0;
+        for (size_t i = 0; i < count; i++)
+            places[biased(values[i]) >> shift & ((1 << BITS) - 1)]++;
+        /* Higher bits are the same in all of them, those that a short number lends as well. */
+        while (place >= places[digit])
+            place -= places[digit++];
+        for (size_t i = 0; i < count; i++) {
+            const size_t other = biased(values[i]) >> shift & ((1 << BITS) - 1);
+
+            if (other == digit)
+                values[kept++] = values[i];
+            else if (other > digit && values[i] < *behind)
+                *behind = values[i];
+        }
+        count = kept;
+    }
 }
 
 double account_median(int64_t *values, size_t count)
 {
-    const size_t middle = count / 2;
+    int64_t low, high;
 
     if (count == 0)
         return NAN;
-    account_sort(values, count, sizeof(*values), account_order);
-    if (count % 2 != 0)
-        return (double)values[middle];
-    return ((double)values[middle - 1] + (double)values[middle]) / 2;
+    low = value_at(values, count, (count - 1) / 2, &high);
+    return count % 2 != 0 ? (double)low : ((double)low + (double)high) / 2;
 }
 
-account_text account_number(double value, ridge_unit unit)
+/* Three digits, as in the tables: a verdict is no place for a fourth. */
+account_text account_time(double ns)
 {
-    char text[32];
-    account_text number;
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    account_text text;
+    size_t i = 0;
 
-    ridge_number_text(value, unit, text, sizeof(text));
-    snprintf(number.text, sizeof(number.text), "%.15s", text);
-    return number;
+    while (i < 3 && fabs(ns) < units[i].ns * 0.9995)
+        i++;
+    if (isnan(ns))
+        snprintf(text.text, sizeof(text.text), "n/a");
+    else
+        snprintf(text.text, sizeof(text.text), "%.*f %s",
+                 i == 3 || fabs(ns) >= 99.95 * units[i].ns ? 0
+                 : fabs(ns) >= 9.995 * units[i].ns         ? 1
+                                                           : 2,
+                 ns / units[i].ns, units[i].unit);
+    return text;
+}
+
+account_text account_percent(double frac)
+{
+    account_text text;
+
+    if (isnan(frac))
+        snprintf(text.text, sizeof(text.text), "n/a");
+    else
+        snprintf(text.text, sizeof(text.text), "%.1f %%", frac * 100);
+    return text;
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */

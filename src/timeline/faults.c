@@ -47,12 +47,12 @@ static void make_line(char *text)
 
 static account_text percent(double part, double whole)
 {
-    return account_number(part / whole, RIDGE_UNIT_FRAC);
+    return account_percent(part / whole);
 }
 
 static account_text milliseconds(int64_t time_ns)
 {
-    return account_number((double)time_ns, RIDGE_UNIT_NS);
+    return account_time((double)time_ns);
 }
 
 /* -- of one device ----------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * it, open ranges closed, kernels that communicate marked. */
 #include "timeline/trace_build.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -210,14 +211,15 @@ static bool mark_collectives(ridge_trace *trace)
 /* Sorts the work and joins it. The keys go. */
 static bool finish_ops(ridge_trace *trace, const join_table *table)
 {
-    ridge_trace_op *const ops = trace->ops.rows;
+    ridge_trace_op *ops = trace->ops.rows;
     ridge_trace_api *const apis = trace->apis.rows;
     const trace_key *const keys = trace->op_keys.rows;
 
     for (size_t i = 0; i < trace->ops.count; i++)
         ops[i].api = (uint32_t)i;
-    if (!trace_sort(ops, trace->ops.count, sizeof(*ops), order_op, keys))
+    if (!trace_sort_array(&trace->ops, sizeof(*ops), order_op, keys))
         return false;
+    ops = trace->ops.rows;
     for (size_t i = 0; i < trace->ops.count; i++) {
         ops[i].api = call_of(trace, table, keys[ops[i].api]);
         if (ops[i].api == RIDGE_TRACE_NONE)
@@ -233,13 +235,14 @@ static bool finish_ops(ridge_trace *trace, const join_table *table)
 
 static bool finish_syncs(ridge_trace *trace, const join_table *table)
 {
-    ridge_trace_sync *const syncs = trace->syncs.rows;
+    ridge_trace_sync *syncs = trace->syncs.rows;
     const trace_key *const keys = trace->sync_keys.rows;
 
     for (size_t i = 0; i < trace->syncs.count; i++)
         syncs[i].api = (uint32_t)i;
-    if (!trace_sort(syncs, trace->syncs.count, sizeof(*syncs), order_sync, NULL))
+    if (!trace_sort_array(&trace->syncs, sizeof(*syncs), order_sync, NULL))
         return false;
+    syncs = trace->syncs.rows;
     for (size_t i = 0; i < trace->syncs.count; i++)
         syncs[i].api = call_of(trace, table, keys[syncs[i].api]);
     ridge_free(trace->sync_keys.rows);
@@ -298,17 +301,17 @@ static void find_rows(ridge_trace *trace)
     }
 }
 
-static bool sort(trace_array *array, size_t size, trace_order *order_of)
-{
-    return trace_sort(array->rows, array->count, size, order_of, NULL);
-}
+/* Rows of threads, which follow each other. */
+#define SORT_BY_THREAD(trace, array, type)                                                         \
+    (trace_group_array(&(trace)->array, sizeof(ridge_trace_##type),                                \
+                       offsetof(ridge_trace_##type, thread), (trace)->threads.count) &&            \
+     trace_sort_array(&(trace)->array, sizeof(ridge_trace_##type), order_##type, NULL))
 
 static bool sort_host(ridge_trace *trace)
 {
-    return sort(&trace->apis, sizeof(ridge_trace_api), order_api) &&
-           sort(&trace->ranges, sizeof(ridge_trace_range), order_range) &&
-           sort(&trace->waits, sizeof(ridge_trace_wait), order_wait) &&
-           sort(&trace->overheads, sizeof(ridge_trace_overhead), order_overhead);
+    return SORT_BY_THREAD(trace, apis, api) && SORT_BY_THREAD(trace, ranges, range) &&
+           SORT_BY_THREAD(trace, waits, wait) &&
+           trace_sort_array(&trace->overheads, sizeof(ridge_trace_overhead), order_overhead, NULL);
 }
 
 ridge_status trace_finish(ridge_trace *trace, ridge_error *err)

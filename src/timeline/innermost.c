@@ -6,6 +6,8 @@
  * cross. */
 #include "timeline/sums_internal.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 typedef struct end_tree {
@@ -48,16 +50,24 @@ static uint32_t last_that_holds(const end_tree *tree, size_t before, int64_t end
     return at - tree->leaves < tree->count ? tree->rows[at - tree->leaves] : RIDGE_TRACE_NONE;
 }
 
+/* Functions of the interpreter itself: what called them tells more. */
+static bool is_builtin(const ridge_trace *trace, const ridge_trace_range *range)
+{
+    return range->kind == RIDGE_RANGE_PYTHON &&
+           strncmp(ridge_trace_name(trace, range->name, NULL), "<built-in", 9) == 0;
+}
+
 /* The ranges of a thread that count; rows may be NULL to count them alone. */
-static size_t choose(const ridge_trace_range *ranges, const ridge_trace_thread *thread,
-                     unsigned kinds, const ridge_trace_window *window, uint32_t *rows)
+static size_t choose(const ridge_trace *trace, const ridge_trace_range *ranges,
+                     const ridge_trace_thread *thread, unsigned kinds,
+                     const ridge_trace_window *window, uint32_t *rows)
 {
     size_t count = 0;
 
     for (size_t i = thread->first_range; i < thread->first_range + thread->range_count; i++) {
         if ((kinds >> ranges[i].kind & 1) == 0 ||
             (ranges[i].flags & RIDGE_RANGE_OTHER_THREAD) != 0 ||
-            !sum_in_window(window, ranges[i].start_ns))
+            !sum_in_window(window, ranges[i].start_ns) || is_builtin(trace, &ranges[i]))
             continue;
         if (rows != NULL)
             rows[count] = (uint32_t)i;
@@ -90,7 +100,7 @@ uint32_t *sum_innermost(const ridge_trace *trace, unsigned kinds, const ridge_tr
     uint32_t *out = ridge_calloc(api_count + 1, sizeof(*out));
 
     for (size_t i = 0; i < thread_count; i++) {
-        const size_t count = choose(tree.ranges, &threads[i], kinds, window, NULL);
+        const size_t count = choose(trace, tree.ranges, &threads[i], kinds, window, NULL);
 
         most = count > most ? count : most;
     }
@@ -106,7 +116,7 @@ uint32_t *sum_innermost(const ridge_trace *trace, unsigned kinds, const ridge_tr
     for (size_t i = 0; i < api_count; i++)
         out[i] = RIDGE_TRACE_NONE;
     for (size_t i = 0; i < thread_count; i++) {
-        tree.count = choose(tree.ranges, &threads[i], kinds, window, tree.rows);
+        tree.count = choose(trace, tree.ranges, &threads[i], kinds, window, tree.rows);
         if (tree.count > 0)
             find_in_thread(&tree, &threads[i], apis, out);
     }

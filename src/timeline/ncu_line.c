@@ -153,9 +153,12 @@ static bool is_first_call(const char *name)
     return false;
 }
 
+/* A trace of a whole process may hold cudaProfilerStart() too: it began there only where nothing was
+ * launched before. */
 static bool began_with_process(const line_work *work)
 {
     const ridge_trace_api *first = NULL;
+    int64_t launched_ns = INT64_MAX, started_ns = INT64_MAX;
 
     if (ridge_trace_get_info(work->trace)->format == RIDGE_TRACE_KINETO)
         return false;
@@ -165,14 +168,18 @@ static bool began_with_process(const line_work *work)
 
         if (work->threads[api->thread].process != work->process)
             continue;
-        if (strncmp(name, "cudaProfilerStart", 17) == 0 ||
-            strncmp(name, "cuProfilerStart", 15) == 0)
-            return false;
+        if ((strncmp(name, "cudaProfilerStart", 17) == 0 ||
+             strncmp(name, "cuProfilerStart", 15) == 0) &&
+            api->start_ns < started_ns)
+            started_ns = api->start_ns;
+        if (api->op_count > 0 && api->start_ns < launched_ns)
+            launched_ns = api->start_ns;
         if (first == NULL || api->start_ns < first->start_ns)
             first = api;
     }
-    return first != NULL && (is_first_call(ridge_trace_name(work->trace, first->name, NULL)) ||
-                             sum_span_ns(first->start_ns, first->end_ns) > FIRST_CALL_NS);
+    return first != NULL && !(started_ns < launched_ns) &&
+           (is_first_call(ridge_trace_name(work->trace, first->name, NULL)) ||
+            sum_span_ns(first->start_ns, first->end_ns) > FIRST_CALL_NS);
 }
 
 /* The innermost NVTX range around the launch; one without a number of its own ("seq = 7"), which

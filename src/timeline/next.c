@@ -13,6 +13,7 @@
 #include "timeline/account.h"
 
 static const double share_least = 0.02;
+static const double ratio_least = 1.1; /* less is nothing to gain */
 
 /* -- ranks ------------------------------------------------------------------------------------- */
 
@@ -77,12 +78,12 @@ static bool is_below(const ridge_kernel_rank *rank)
     return rank->ratio < 1;
 }
 
-/* 0: large, with a bound that says something; 1: large; 2: the rest. */
+/* 0: large and far from its bound; 1: large, with no bound that says something; 2: the rest. */
 static int class_of(const ridge_kernel_rank *rank)
 {
     if (rank->share_frac < share_least)
         return 2;
-    return isnan(rank->ratio) || rank->is_tiny || is_below(rank) ? 1 : 0;
+    return isnan(rank->ratio) || rank->is_tiny || rank->ratio < ratio_least ? 1 : 0;
 }
 
 static int order_ranks(const void *left, const void *right)
@@ -164,29 +165,36 @@ static void find_roofs(const ridge_trace_device *device, ridge_roofs *out)
 
 /* -- the plan ---------------------------------------------------------------------------------- */
 
-/* ncu looks into NVIDIA's GPUs alone. */
-static bool is_other_gpu(const ridge_trace *trace, uint32_t device)
+/* ncu looks into NVIDIA's GPUs alone: is it one, by the calls that launch? */
+static bool is_other_gpu(const ridge_trace *trace, uint32_t device, bool *is_amd)
 {
     size_t count;
     const char *const name = ridge_trace_devices(trace, &count)[device].name;
     const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
+    bool has_launches = false;
 
-    if (strstr(name, "AMD") != NULL || strstr(name, "Radeon") != NULL ||
-        strstr(name, "Instinct") != NULL)
-        return true;
-    for (size_t i = 0; i < count; i++)
-        if (apis[i].op_count > 0)
-            return strncmp(ridge_trace_name(trace, apis[i].name, NULL), "hip", 3) == 0;
-    return false;
+    *is_amd = strstr(name, "AMD") != NULL || strstr(name, "Radeon") != NULL ||
+              strstr(name, "Instinct") != NULL;
+    for (size_t i = 0; i < count && !*is_amd; i++) {
+        const char *const call = ridge_trace_name(trace, apis[i].name, NULL);
+
+        if (strncmp(call, "cu", 2) == 0)
+            return false;
+        *is_amd = apis[i].op_count > 0 && strncmp(call, "hip", 3) == 0;
+        has_launches = has_launches || apis[i].op_count > 0;
+    }
+    return *is_amd || (has_launches && ridge_trace_get_info(trace)->format == RIDGE_TRACE_KINETO);
 }
 
 static ridge_status write_line(const ridge_trace *trace, const ridge_device_account *device,
                                bool with_command, ridge_timeline_next *out, ridge_error *err)
 {
-    const bool is_other = is_other_gpu(trace, device->device);
+    bool is_amd;
+    const bool is_other = is_other_gpu(trace, device->device, &is_amd);
 
     if (is_other)
-        snprintf(out->note, sizeof(out->note), "no line for ncu: this is no GPU of NVIDIA");
+        snprintf(out->note, sizeof(out->note), "no line for ncu: this is no GPU of NVIDIA%s",
+                 is_amd ? "; AMD's rocprof-compute looks into kernels" : "");
     if (device->graph_row_count > 0)
         snprintf(out->note, sizeof(out->note),
                  "%zu graphs are whole rows: record with --cuda-graph-trace=node to see their "
@@ -226,7 +234,7 @@ ridge_status next_plan(const ridge_trace *trace, const ridge_trace_window *windo
     if (status == RIDGE_OK) {
         out->is_inside = device->verdict == RIDGE_TIMELINE_GPU_BOUND ||
                          device->verdict == RIDGE_TIMELINE_GRAPH_REPLAY;
-        next_advice(trace, device, out->fix, sizeof(out->fix));
+        next_advice(trace, device, window == NULL || !window->is_set, out->fix, sizeof(out->fix));
     } else {
         ridge_timeline_next_free(out);
     }

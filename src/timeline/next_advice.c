@@ -4,10 +4,15 @@
  * which most of the time lies. */
 #include "timeline/next_internal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+
+enum { NAME_MOST = 1000 }; /* longer names are not looked into */
+
+#define CAUSE(name) (1U << RIDGE_IDLE_##name)
 
 /* Where most of a set of causes lies: 0 and NULL where nothing tells. */
 typedef struct place {
@@ -55,12 +60,54 @@ static const char *tally_end(tally *of, const ridge_trace *trace)
     return name;
 }
 
+/* Frames of the interpreter's own functions say nothing, nor do the steps of the profiler. */
+static bool says_something(const char *range)
+{
+    return strncmp(range, "<built-in", 9) != 0 && strncmp(range, "ProfilerStep", 12) != 0;
+}
+
+/* The innermost range of a thread that holds a time, or lies over half of it; NULL. is_loading (may
+ * be NULL) becomes true where one of them is PyTorch's loader of data. */
+static const char *range_over(const ridge_trace *trace, uint32_t thread, int64_t start_ns,
+                              int64_t end_ns, bool *is_loading)
+{
+    size_t count;
+    const ridge_trace_thread *const of = &ridge_trace_threads(trace, &count)[thread];
+    const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
+    const char *found = NULL;
+    int64_t found_ns = INT64_MAX;
+
+    for (size_t i = of->first_range; i < of->first_range + of->range_count; i++) {
+        const int64_t from_ns = ranges[i].start_ns > start_ns ? ranges[i].start_ns : start_ns;
+        const int64_t to_ns = ranges[i].end_ns < end_ns ? ranges[i].end_ns : end_ns;
+        const int64_t ns = sum_span_ns(ranges[i].start_ns, ranges[i].end_ns);
+        size_t length;
+        const char *const name = ridge_trace_name(trace, ranges[i].name, &length);
+
+        if (ranges[i].start_ns >= end_ns)
+            break;
+        if (to_ns <= from_ns || sum_span_ns(from_ns, to_ns) < sum_span_ns(start_ns, end_ns) / 2)
+            continue;
+        if (is_loading != NULL && length < NAME_MOST && strstr(name, "DataLoader") != NULL)
+            *is_loading = true;
+        if (ns <= found_ns && says_something(name)) {
+            found = name;
+            found_ns = ns;
+        }
+    }
+    return found;
+}
+
+/* The call with most of the causes, and the range in which its longest wait lies. A wait for the GPU
+ * is told by its own range: that of the next launch is another. Without calls the range in which
+ * most launches came late. */
 static place find_place(const ridge_trace *trace, const ridge_device_account *device,
                         unsigned causes)
 {
     size_t count;
     const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
+    const ridge_idle_piece *longest = NULL;
     tally calls = {0}, names = {0};
     place out;
 
@@ -77,7 +124,46 @@ static place find_place(const ridge_trace *trace, const ridge_device_account *de
     }
     out.call = tally_end(&calls, trace);
     out.range = tally_end(&names, trace);
+    if ((causes & CAUSE(DISPATCH)) !=
+        0) /* that launches are launched by a launch call says nothing */
+        out.call = NULL;
+    for (size_t i = 0; out.call != NULL && i < device->piece_count; i++) {
+        const ridge_idle_piece *const piece = &device->pieces[i];
+
+        if ((causes >> piece->cause & 1) != 0 && piece->api != RIDGE_TRACE_NONE &&
+            ridge_trace_name(trace, apis[piece->api].name, NULL) == out.call &&
+            (longest == NULL || sum_span_ns(piece->start_ns, piece->end_ns) >
+                                    sum_span_ns(longest->start_ns, longest->end_ns)))
+            longest = piece;
+    }
+    if (longest != NULL)
+        out.range = range_over(trace, apis[longest->api].thread, apis[longest->api].start_ns,
+                               apis[longest->api].end_ns, NULL);
     return out;
+}
+
+/* What the host did in the longest gaps, before it launched again. */
+static const char *find_stall(const ridge_trace *trace, const ridge_device_account *device,
+                              bool *is_loading)
+{
+    enum { LOOKED_AT = 8 };
+    size_t count;
+    const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+    const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
+    const char *found = NULL;
+
+    *is_loading = false;
+    for (size_t i = 0; i < device->gap_count && i < LOOKED_AT; i++) {
+        const ridge_idle_gap *const gap = &device->gaps[device->gaps_by_size[i]];
+        const char *name;
+
+        if (gap->after == RIDGE_TRACE_NONE || ops[gap->after].api == RIDGE_TRACE_NONE)
+            continue;
+        name = range_over(trace, apis[ops[gap->after].api].thread, gap->start_ns, gap->end_ns,
+                          is_loading);
+        found = found != NULL ? found : name;
+    }
+    return found;
 }
 
 static bool has_call(const ridge_trace *trace, const char *part)
@@ -91,35 +177,51 @@ static bool has_call(const ridge_trace *trace, const char *part)
     return false;
 }
 
-static bool has_pageable_copy(const ridge_trace *trace, uint32_t device)
+/* What most of the time in copies is. */
+typedef enum copy_sort { COPIES_PINNED, COPIES_PAGEABLE, COPIES_ON_DEVICE, COPY_SORTS } copy_sort;
+
+static copy_sort sort_of_copies(const ridge_trace *trace, uint32_t device)
 {
     size_t count;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+    int64_t sums_ns[COPY_SORTS] = {0};
+    copy_sort most = COPIES_PAGEABLE;
 
-    for (size_t i = 0; i < count; i++)
-        if (ops[i].kind == RIDGE_OP_MEMCPY && sum_on_device(trace, &ops[i], device) &&
-            (ops[i].source == RIDGE_PLACE_PAGEABLE || ops[i].destination == RIDGE_PLACE_PAGEABLE))
-            return true;
-    return false;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_pageable =
+            ops[i].source == RIDGE_PLACE_PAGEABLE || ops[i].destination == RIDGE_PLACE_PAGEABLE;
+        const bool is_pinned =
+            ops[i].source == RIDGE_PLACE_PINNED || ops[i].destination == RIDGE_PLACE_PINNED;
+        const copy_sort sort = ops[i].copy == RIDGE_COPY_DTOD ? COPIES_ON_DEVICE
+                               : is_pinned && !is_pageable    ? COPIES_PINNED
+                                                              : COPIES_PAGEABLE;
+
+        if (ops[i].kind == RIDGE_OP_MEMCPY && sum_on_device(trace, &ops[i], device))
+            sums_ns[sort] = sum_add_ns(sums_ns[sort], sum_span_ns(ops[i].start_ns, ops[i].end_ns));
+    }
+    for (int sort = 0; sort < COPY_SORTS; sort++)
+        if (sums_ns[sort] > sums_ns[most])
+            most = (copy_sort)sort;
+    return most;
 }
 
-/* Is it PyTorch? Then the advice may speak its language. */
+/* Is it PyTorch? Then the advice may speak its language. Its operations or its kernels tell. */
 static bool is_torch(const ridge_trace *trace)
 {
-    size_t count;
-    const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
+    const size_t count = ridge_trace_name_count(trace);
 
     if (ridge_trace_get_info(trace)->format == RIDGE_TRACE_KINETO)
         return true;
-    for (size_t i = 0; i < count; i++)
-        if (strstr(ridge_trace_name(trace, ranges[i].name, NULL), "aten::") != NULL)
+    for (uint32_t i = 1; i <= count; i++) {
+        const char *const name = ridge_trace_name(trace, i, NULL);
+
+        if (strstr(name, "aten::") != NULL || strstr(name, "at::native::") != NULL)
             return true;
+    }
     return false;
 }
 
-#define CAUSE(name) (1U << RIDGE_IDLE_##name)
-
-/* X(verdict, causes, advice for PyTorch, advice for others) */
+/* What is said first is short enough to stand in the third line: up to the first ';'. */
 static const struct advice_row {
     ridge_timeline_verdict verdict;
     unsigned causes;
@@ -127,44 +229,64 @@ static const struct advice_row {
 } advice_rows[] = {
     {RIDGE_TIMELINE_LAUNCH_BOUND,
      CAUSE(DISPATCH) | CAUSE(LAUNCH) | CAUSE(SYNC_REFILL) | CAUSE(OTHER_API),
-     "torch.compile(mode=\"reduce-overhead\") or torch.cuda.CUDAGraph replays the step without the "
-     "host; or fewer, larger kernels: fuse, batch more",
+     "torch.compile(mode=\"reduce-overhead\") or torch.cuda.CUDAGraph; they replay the step "
+     "without "
+     "the host; or fewer, larger kernels: fuse, batch more",
      "capture the step into a CUDA graph and replay it; or fewer, larger kernels: fuse, batch "
      "more"},
     {RIDGE_TIMELINE_SYNC_BOUND, CAUSE(SYNC) | CAUSE(SYNC_REFILL),
-     "remove what waits for the GPU: .item(), .cpu(), nonzero(), print of a tensor, a shape that "
-     "depends on data; copy to pinned memory with non_blocking=True and wait for an event one step "
-     "later",
-     "remove what waits for the GPU: cudaMemcpy and copies of pageable memory become "
-     "cudaMemcpyAsync on pinned memory, waiting for a device or stream becomes an event one step "
-     "later"},
+     "remove waits: .item(), .cpu(), nonzero(), print of a tensor; a shape that depends on data "
+     "waits too; copy to pinned memory with non_blocking=True and wait for an event one step later",
+     "remove waits: synchronize calls, cudaMemcpy, copies of pageable memory; use cudaMemcpyAsync "
+     "on pinned memory, and an event one step later"},
     {RIDGE_TIMELINE_ALLOC_BOUND, CAUSE(ALLOC),
-     "allocate once: keep buffers, leave empty_cache() out of the loop, set "
+     "allocate once: keep buffers, no empty_cache() in the loop; or set "
      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-     "allocate once in front of the loop, or cudaMallocAsync with a pool whose release threshold "
-     "is raised: cudaMalloc and cudaFree wait for the GPU"},
+     "allocate once in front of the loop, or cudaMallocAsync from a pool; raise the pool's release "
+     "threshold: cudaMalloc and cudaFree wait for the GPU"},
     {RIDGE_TIMELINE_MODULE_BOUND, CAUSE(MODULE) | CAUSE(SLOW_LAUNCH),
-     "code is loaded when a kernel runs first: warm up in front of what is measured, or "
-     "CUDA_MODULE_LOADING=EAGER; compile in front too (torch.compile, Triton caches)",
-     "code is loaded when a kernel runs first: warm up in front of what is measured, or "
+     "code is loaded when a kernel runs first: warm up before measuring; compile in front too "
+     "(torch.compile, Triton caches)",
+     "code is loaded when a kernel runs first: warm up before measuring; or "
      "CUDA_MODULE_LOADING=EAGER; ship cubins for this chip, so that nothing is compiled"},
     {RIDGE_TIMELINE_COPY_BOUND, 0,
-     "copy less and earlier: pin_memory=True and .to(device, non_blocking=True) on a stream of its "
+     "copy less and earlier: pin_memory=True, .to(device, non_blocking=True); on a stream of its "
      "own, the next batch while this one runs; keep on the GPU what is used again",
-     "copy less and earlier: pinned memory and cudaMemcpyAsync on a stream of its own, the next "
-     "part while this one runs; keep on the GPU what is used again"},
-    {RIDGE_TIMELINE_NO_WORK, CAUSE(NO_WORK) | CAUSE(HOST_BLOCKED) | CAUSE(GRAPH_BUILD),
-     "the host is busy with something else: load data in workers (num_workers, prefetch_factor), "
-     "move work of Python out of the loop; or record the steps alone",
-     "the host is busy with something else: read, decode and prepare in other threads, ahead of "
-     "the GPU; or record the part that matters alone"},
-    {RIDGE_TIMELINE_MIXED, ~0U, "no cause stands out: begin with the largest",
-     "no cause stands out: begin with the largest"},
+     "copy less and earlier: pinned memory, cudaMemcpyAsync on its own stream; the next part while "
+     "this one runs; keep on the GPU what is used again"},
+    {RIDGE_TIMELINE_NO_WORK, 0,
+     "the host is busy with something else: move it out of the loop; into threads or processes "
+     "that work ahead of the GPU; or record the steps alone",
+     "the host is busy with something else: move it out of the loop; read, decode and prepare in "
+     "threads that work ahead of the GPU; or record the part that matters alone"},
     {RIDGE_TIMELINE_INCOMPLETE, 0,
      "record again, so that the trace holds what is missing: see the warnings",
      "record again, so that the trace holds what is missing: see the warnings"},
     {RIDGE_TIMELINE_NOTHING, 0, "record again with the work of the GPU in it: see the warnings",
      "record again with the work of the GPU in it: see the warnings"},
+};
+
+/* What helps against each cause, where none of them decides alone. */
+static const ridge_timeline_verdict verdict_of_cause[RIDGE_IDLE_COUNT] = {
+    [RIDGE_IDLE_LAUNCH] = RIDGE_TIMELINE_LAUNCH_BOUND,
+    [RIDGE_IDLE_DISPATCH] = RIDGE_TIMELINE_LAUNCH_BOUND,
+    [RIDGE_IDLE_OTHER_API] = RIDGE_TIMELINE_LAUNCH_BOUND,
+    [RIDGE_IDLE_SYNC] = RIDGE_TIMELINE_SYNC_BOUND,
+    [RIDGE_IDLE_SYNC_REFILL] = RIDGE_TIMELINE_SYNC_BOUND,
+    [RIDGE_IDLE_ALLOC] = RIDGE_TIMELINE_ALLOC_BOUND,
+    [RIDGE_IDLE_MODULE] = RIDGE_TIMELINE_MODULE_BOUND,
+    [RIDGE_IDLE_SLOW_LAUNCH] = RIDGE_TIMELINE_MODULE_BOUND,
+    [RIDGE_IDLE_NO_WORK] = RIDGE_TIMELINE_NO_WORK,
+    [RIDGE_IDLE_HOST_BLOCKED] = RIDGE_TIMELINE_NO_WORK,
+};
+
+static const char *advice_of_cause[RIDGE_IDLE_COUNT] = {
+    [RIDGE_IDLE_PROFILER] = "the profiler itself takes most: record less, or fewer kinds of events",
+    [RIDGE_IDLE_UNKNOWN] = "record the calls of the host too",
+    [RIDGE_IDLE_GRAPH] = "nodes of graphs wait for each other: fuse kernels, cut dependencies",
+    [RIDGE_IDLE_HARDWARE] = "many short kernels back to back: fuse them, or launch them in a graph",
+    [RIDGE_IDLE_QUEUED] = "work waits for events, streams or other devices: cut dependencies",
+    [RIDGE_IDLE_GRAPH_BUILD] = "build graphs once, in front of the loop; update them seldom",
 };
 
 /* The cause with most of the idle time. */
@@ -178,6 +300,14 @@ static unsigned largest_cause(const ridge_device_account *device)
     return largest;
 }
 
+static const struct advice_row *row_of(ridge_timeline_verdict verdict)
+{
+    for (size_t i = 0; i < sizeof(advice_rows) / sizeof(advice_rows[0]); i++)
+        if (advice_rows[i].verdict == verdict)
+            return &advice_rows[i];
+    return NULL;
+}
+
 /* Letters of a call's name that are printed. */
 static int shown(const char *call)
 {
@@ -186,42 +316,105 @@ static int shown(const char *call)
     return length < 60 ? (int)length : 60;
 }
 
-void next_advice(const ridge_trace *trace, const ridge_device_account *device, char *text,
-                 size_t size)
+/* A range without the domain's colon and what PyTorch's emit_nvtx() numbers. */
+static int shown_range(const char **range)
 {
-    const struct advice_row *row = NULL;
-    place where = {NULL, NULL};
-    unsigned causes;
     size_t length;
 
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof(advice_rows) / sizeof(advice_rows[0]); i++)
-        if (advice_rows[i].verdict == device->verdict)
-            row = &advice_rows[i];
-    if (row == NULL)
-        return;
-    causes = row->causes == ~0U ? 1U << largest_cause(device) : row->causes;
-    if (causes != 0)
-        where = find_place(trace, device, causes);
-    snprintf(text, size, "%s", is_torch(trace) ? row->torch : row->other);
-    if (row->verdict == RIDGE_TIMELINE_LAUNCH_BOUND && has_call(trace, "GraphLaunch"))
-        snprintf(text, size,
-                 "graphs run already: bring what lies between them into them, or fewer, larger "
-                 "kernels: fuse, batch more");
-    if (row->verdict == RIDGE_TIMELINE_COPY_BOUND && has_pageable_copy(trace, device->device)) {
-        length = strlen(text);
-        snprintf(text + length, size - length, "; copies of pageable memory are there");
+    *range += **range == ':';
+    length = strcspn(*range, ",");
+    return length < 60 ? (int)length : 60;
+}
+
+static void add(char *text, size_t size, const char *format, ...) RIDGE_PRINTF(3, 4);
+static void add(char *text, size_t size, const char *format, ...)
+{
+    const size_t length = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + length, size - length, format, arguments);
+    va_end(arguments);
+}
+
+/* What depends on more than the verdict. */
+static const char *special(const ridge_trace *trace, const ridge_device_account *device,
+                           ridge_timeline_verdict verdict, bool is_loading)
+{
+    if (verdict == RIDGE_TIMELINE_LAUNCH_BOUND && has_call(trace, "GraphLaunch"))
+        return "graphs run already: bring what lies between them into them; or fewer, larger "
+               "kernels: fuse, batch more";
+    if (verdict == RIDGE_TIMELINE_NO_WORK && is_loading)
+        return "load data in workers: DataLoader(num_workers=..., pin_memory=True); raise "
+               "prefetch_factor, decode and augment less on the host or on the GPU instead";
+    if (verdict != RIDGE_TIMELINE_COPY_BOUND)
+        return NULL;
+    switch (sort_of_copies(trace, device->device)) {
+    case COPIES_PINNED:
+        return "copy less: keep on the GPU what is used again; the memory is pinned already, so "
+               "that copies can run under kernels: the next part on a stream of its own, ahead";
+    case COPIES_ON_DEVICE:
+        return "copies within the GPU: views instead of clone(), contiguous() and the like; write "
+               "results where they are needed, fuse the copy into the kernel";
+    default:
+        return NULL;
     }
-    length = strlen(text);
-    if (row->causes == ~0U)
-        snprintf(text + length, size - length, ", %s",
-                 ridge_idle_name((ridge_idle)largest_cause(device)));
-    length = strlen(text);
-    if (where.call != NULL && where.range != NULL)
-        snprintf(text + length, size - length, ". Most: %.*s in %.60s", shown(where.call),
-                 where.call, where.range);
-    else if (where.call != NULL)
-        snprintf(text + length, size - length, ". Most: %.*s", shown(where.call), where.call);
-    else if (where.range != NULL)
-        snprintf(text + length, size - length, ". Most: %.60s", where.range);
+}
+
+static void add_place(const ridge_trace *trace, const ridge_device_account *device, unsigned causes,
+                      char *text, size_t size)
+{
+    place where = find_place(trace, device, causes);
+
+    if (where.call != NULL)
+        add(text, size, ". Most: %.*s", shown(where.call), where.call);
+    if (where.range != NULL) {
+        const int length = shown_range(&where.range);
+
+        add(text, size, "%s%.*s", where.call != NULL ? " in " : ". Most: in ", length, where.range);
+    }
+}
+
+/* What happens in the start of a process, and seldom behind it. */
+static bool is_of_start(ridge_timeline_verdict verdict)
+{
+    return verdict == RIDGE_TIMELINE_MODULE_BOUND || verdict == RIDGE_TIMELINE_ALLOC_BOUND ||
+           verdict == RIDGE_TIMELINE_NO_WORK;
+}
+
+void next_advice(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
+                 char *text, size_t size)
+{
+    const unsigned largest = largest_cause(device);
+    const bool is_mixed = device->verdict == RIDGE_TIMELINE_MIXED;
+    const struct advice_row *const row =
+        row_of(!is_mixed                                ? device->verdict
+               : device->stall_ns * 2 > device->idle_ns ? RIDGE_TIMELINE_NO_WORK
+                                                        : verdict_of_cause[largest]);
+    const char *stall = NULL, *words;
+    bool is_loading = false;
+
+    text[0] = '\0';
+    if (is_mixed && row != NULL && row->verdict == RIDGE_TIMELINE_NOTHING)
+        words = advice_of_cause[largest];
+    else if (row != NULL)
+        words = is_torch(trace) ? row->torch : row->other;
+    else
+        return;
+    if (row->verdict == RIDGE_TIMELINE_NO_WORK)
+        stall = find_stall(trace, device, &is_loading);
+    if (special(trace, device, row->verdict, is_loading) != NULL)
+        words = special(trace, device, row->verdict, is_loading);
+    if (is_whole && !is_loading && is_of_start(row->verdict) &&
+        next_steady(trace, device, text, size))
+        add(text, size, "; ");
+    if (words != NULL)
+        add(text, size, "%s", words);
+    if (stall != NULL) {
+        const int length = shown_range(&stall);
+
+        add(text, size, ". Most: in %.*s", length, stall);
+    } else if (row->causes != 0) {
+        add_place(trace, device, row->causes, text, size);
+    }
 }

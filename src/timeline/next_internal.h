@@ -42,8 +42,13 @@ void kernel_bounds_release(kernel_bounds *bounds);
 ridge_status ncu_line_make(const ridge_trace *trace, uint32_t op, bool with_command, char **line,
                            char *note, size_t note_size, ridge_error *err);
 
-/* What to do about the time between; "" for a verdict that sends inside the kernels. */
-void next_advice(const ridge_trace *trace, const ridge_device_account *device, char *text,
+/* What to do about the time between; "" for a verdict that sends inside the kernels. is_whole: no
+ * part of the trace was asked for, so that it may be advised to. */
+void next_advice(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
+                 char *text, size_t size);
+/* In words, how to see the part that repeats where most of the idle time lies outside of it; false:
+ * there is no such part. */
+bool next_steady(const ridge_trace *trace, const ridge_device_account *device, char *text,
                  size_t size);
 
 ridge_status next_plan(const ridge_trace *trace, const ridge_trace_window *window,

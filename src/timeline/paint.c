@@ -439,12 +439,19 @@ static void paint_gap(account_painter *painter, const ridge_idle_gap *gap)
     paint_launch(painter, late_ns > start_ns ? late_ns : start_ns, end_ns, after->api);
 }
 
+/* Time in which the thread that launches next called nothing. */
+static bool is_own_code(uint8_t cause)
+{
+    return cause == RIDGE_IDLE_NO_WORK || cause == RIDGE_IDLE_DISPATCH ||
+           cause == RIDGE_IDLE_HOST_BLOCKED;
+}
+
 /* The sums of a gap that was painted, and its main cause. */
 static void sum_gap(account_device *device, ridge_idle_gap *gap, uint32_t row)
 {
     const ridge_idle_piece *const pieces = device->pieces.rows;
     int64_t by_cause[RIDGE_IDLE_COUNT] = {0};
-    int64_t sum_ns = 0;
+    int64_t sum_ns = 0, stretch_ns = 0;
 
     for (size_t i = gap->first_piece; i < gap->first_piece + gap->piece_count; i++) {
         const int64_t length_ns = pieces[i].end_ns - pieces[i].start_ns;
@@ -454,6 +461,12 @@ static void sum_gap(account_device *device, ridge_idle_gap *gap, uint32_t row)
         sum->total_ns += length_ns;
         sum->gap_count += by_cause[pieces[i].cause] == 0;
         by_cause[pieces[i].cause] += length_ns;
+        stretch_ns = is_own_code(pieces[i].cause) ? stretch_ns + length_ns : 0;
+        if (stretch_ns >= ACCOUNT_NO_WORK_NS)
+            device->account.stall_ns +=
+                stretch_ns - length_ns < ACCOUNT_NO_WORK_NS ? stretch_ns : length_ns;
+        if (stretch_ns >= ACCOUNT_NO_WORK_NS && stretch_ns > device->account.stall_most_ns)
+            device->account.stall_most_ns = stretch_ns;
         if (length_ns > sum->largest_ns) {
             sum->largest_ns = length_ns;
             sum->largest_gap = row;

@@ -2,7 +2,9 @@
  *
  * A merge sort that takes what is in order already as it is: profilers write each thread or stream
  * nearly in order, so that a file is some tens of runs. Two runs are merged in pieces as long as
- * one of them comes first, found by doubling steps. Equal rows keep their order. */
+ * one of them comes first, found by doubling steps. Before that, rows that stand a few places from
+ * their own, as those of work on several streams do, are moved there one by one: a file of them
+ * would be a run a row. Equal rows keep their order. */
 #include "timeline/trace_build.h"
 
 #include <string.h>
@@ -80,10 +82,10 @@ static void merge(const sort_rows *sorter, const char *a, size_t a_count, const 
     memcpy(out + a_count * sorter->size, b, b_count * sorter->size);
 }
 
-/* Pairs of neighbouring runs from one array into the other. True: one run is left. */
-static bool merge_pairs(const sort_rows *sorter, const char *from, char *to, size_t count)
+/* Pairs of neighbouring runs from one array into the other. */
+static void merge_pairs(const sort_rows *sorter, const char *from, char *to, size_t count)
 {
-    size_t first = 0, pairs = 0;
+    size_t first = 0;
 
     while (first < count) {
         const size_t middle = end_of_run(sorter, from, first, count);
@@ -92,31 +94,129 @@ static bool merge_pairs(const sort_rows *sorter, const char *from, char *to, siz
         merge(sorter, row_at(sorter, from, first), middle - first, row_at(sorter, from, middle),
               end - middle, to + first * sorter->size);
         first = end;
-        pairs++;
     }
-    return pairs <= 1;
+}
+
+enum { NEAR_ROWS = 16, NEAR_BYTES = 128 };
+
+/* Moves each row back by up to NEAR_ROWS places to its own; one that belongs further back begins a
+ * run. Returns whether all are in order. */
+static bool settle(const sort_rows *sorter, char *rows, size_t count)
+{
+    const size_t size = sorter->size;
+    size_t run = 0; /* where it began */
+    char held[NEAR_BYTES];
+
+    if (size > sizeof(held))
+        return end_of_run(sorter, rows, 0, count) == count;
+    for (size_t i = 1; i < count; i++) {
+        char *const row = rows + i * size;
+        size_t back = 0;
+
+        if (!is_before(sorter, row, row - size))
+            continue;
+        while (back < NEAR_ROWS && back < i - run &&
+               is_before(sorter, row, row - (back + 1) * size))
+            back++;
+        if (back == NEAR_ROWS && i - run > NEAR_ROWS &&
+            is_before(sorter, row, row - (back + 1) * size)) {
+            run = i;
+            continue;
+        }
+        memcpy(held, row, size);
+        memmove(row - (back - 1) * size, row - back * size, back * size);
+        memcpy(row - back * size, held, size);
+    }
+    return end_of_run(sorter, rows, 0, count) == count;
+}
+
+/* Returns which of the two arrays holds the rows in order at last. */
+static char *merge_all(const sort_rows *sorter, char *from, char *to, size_t count)
+{
+    do {
+        char *const merged = to;
+
+        merge_pairs(sorter, from, to, count);
+        to = from;
+        from = merged;
+    } while (end_of_run(sorter, from, 0, count) < count);
+    return from;
+}
+
+bool trace_sort_array(trace_array *array, size_t size, trace_order *order, const void *context)
+{
+    const sort_rows sorter = {size, order, context};
+    char *const rows = array->rows, *sorted, *spare;
+
+    if (array->count < 2 || settle(&sorter, rows, array->count))
+        return true;
+    spare = ridge_realloc_array(NULL, array->count, size);
+    if (spare == NULL)
+        return false;
+    sorted = merge_all(&sorter, rows, spare, array->count);
+    array->rows = sorted;
+    array->capacity = sorted == spare ? array->count : array->capacity;
+    ridge_free(sorted == spare ? rows : spare);
+    return true;
 }
 
 bool trace_sort(void *rows, size_t count, size_t size, trace_order *order, const void *context)
 {
     const sort_rows sorter = {size, order, context};
-    char *from = rows, *to, *spare;
-    bool done = false;
+    char *spare;
 
-    if (count < 2 || end_of_run(&sorter, rows, 0, count) == count)
+    if (count < 2 || settle(&sorter, rows, count))
         return true;
     spare = ridge_realloc_array(NULL, count, size);
     if (spare == NULL)
         return false;
-    for (to = spare; !done;) {
-        char *const merged = to;
-
-        done = merge_pairs(&sorter, from, to, count);
-        to = from;
-        from = merged;
-    }
-    if (from == spare)
+    if (merge_all(&sorter, rows, spare, count) == spare)
         memcpy(rows, spare, count * size);
     ridge_free(spare);
+    return true;
+}
+
+bool trace_group_array(trace_array *array, size_t size, size_t offset, size_t groups)
+{
+    const char *const rows = array->rows;
+    size_t *places;
+    uint32_t last = 0;
+    bool in_order = true;
+    char *grouped;
+
+    for (size_t i = 0; i < array->count && in_order; i++) {
+        uint32_t group;
+
+        memcpy(&group, rows + i * size + offset, sizeof(group));
+        in_order = group >= last;
+        last = group;
+    }
+    if (in_order)
+        return true;
+    places = ridge_calloc(groups + 1, sizeof(*places));
+    grouped = ridge_realloc_array(NULL, array->count, size);
+    if (places == NULL || grouped == NULL) {
+        ridge_free(places);
+        ridge_free(grouped);
+        return false;
+    }
+    for (size_t i = 0; i < array->count; i++) {
+        uint32_t group;
+
+        memcpy(&group, rows + i * size + offset, sizeof(group));
+        places[group + 1]++;
+    }
+    for (size_t i = 1; i <= groups; i++)
+        places[i] += places[i - 1];
+    for (size_t i = 0; i < array->count; i++) {
+        uint32_t group;
+
+        memcpy(&group, rows + i * size + offset, sizeof(group));
+        memcpy(grouped + places[group]++ * size, rows + i * size, size);
+    }
+    ridge_free(places);
+    ridge_free(array->rows);
+    array->rows = grouped;
+    array->capacity = array->count;
     return true;
 }

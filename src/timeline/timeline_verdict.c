@@ -17,6 +17,8 @@
 #define CAUSE_LEAST 0.40         /* of the idle time: synchronisation, allocation, loading */
 #define LAUNCH_IDLE_LEAST 0.30   /* of the span */
 #define LAUNCH_CAUSE_LEAST 0.60  /* of the idle time: dispatch, launch, refill */
+#define LAUNCH_IDLE_ALONE 0.50   /* with no word of the kernels, */
+#define LAUNCH_CAUSE_ALONE 0.80  /* more of both */
 #define LAUNCH_KERNEL_MOST 0.50  /* a kernel, of the time between launches */
 #define NO_WORK_LEAST 0.50       /* of the idle time */
 #define PACE_DEPTH_LEAST 2.0     /* launches queued, for the host to be ahead */
@@ -28,6 +30,7 @@ typedef struct verdict_numbers {
     const ridge_device_account *account;
     double idle, copy, missing; /* of the span */
     double graph_kernels, outside_idle;
+    double stall;                    /* of the idle time */
     double causes[RIDGE_IDLE_COUNT]; /* of the idle time */
 } verdict_numbers;
 
@@ -48,6 +51,7 @@ static verdict_numbers numbers_of(const ridge_device_account *account, int64_t m
         .graph_kernels = part_of((int64_t)account->graph_kernel_count, (int64_t)kernels),
         .outside_idle =
             part_of(account->idle_ns - account->causes[RIDGE_IDLE_GRAPH].total_ns, span_ns),
+        .stall = part_of(account->stall_ns, account->idle_ns),
     };
 
     for (int i = 0; i < RIDGE_IDLE_COUNT; i++)
@@ -75,12 +79,12 @@ static double of_launching(const verdict_numbers *numbers)
 
 static account_text percent(double frac)
 {
-    return account_number(frac, RIDGE_UNIT_FRAC);
+    return account_percent(frac);
 }
 
 static account_text nanoseconds(double value)
 {
-    return account_number(value, RIDGE_UNIT_NS);
+    return account_time(value);
 }
 
 #define REASON(account, ...) snprintf((account)->reason, sizeof((account)->reason), __VA_ARGS__)
@@ -119,9 +123,9 @@ static bool is_incomplete(const verdict_numbers *numbers)
 static void say_incomplete(const verdict_numbers *numbers, ridge_device_account *account)
 {
     REASON(account,
-           "idle %s of the span, %s that the trace does not explain: queued %s, unknown %s, inside "
+           "the trace does not explain %s of the span, idle %s: queued %s, unknown %s, inside "
            "graphs %s of the idle time",
-           percent(numbers->idle).text, percent(numbers->missing).text,
+           percent(numbers->missing).text, percent(numbers->idle).text,
            percent(numbers->causes[RIDGE_IDLE_QUEUED]).text,
            percent(numbers->causes[RIDGE_IDLE_UNKNOWN]).text,
            percent(numbers->causes[RIDGE_IDLE_GRAPH]).text);
@@ -139,10 +143,10 @@ static bool is_graph(const verdict_numbers *numbers)
 static void say_graph(const verdict_numbers *numbers, ridge_device_account *account)
 {
     REASON(account,
-           "%zu of %zu kernels launched by graphs (%zu launches), median gap inside %s, idle %s",
+           "%zu of %zu kernels come from %zu graph launch%s, median gap inside %s, idle %s",
            account->graph_kernel_count, account->kernel_count + account->graph_row_count,
-           account->graph_launch_count, nanoseconds(account->median_graph_gap_ns).text,
-           percent(numbers->idle).text);
+           account->graph_launch_count, account->graph_launch_count == 1 ? "" : "es",
+           nanoseconds(account->median_graph_gap_ns).text, percent(numbers->idle).text);
 }
 
 static bool is_busy(const verdict_numbers *numbers)
@@ -152,10 +156,14 @@ static bool is_busy(const verdict_numbers *numbers)
 
 static void say_busy(const verdict_numbers *numbers, ridge_device_account *account)
 {
-    REASON(account, "idle %s, kernel median %s, a launch every %s, %s queued (median)",
-           percent(numbers->idle).text, nanoseconds(account->median_kernel_ns).text,
-           nanoseconds(account->median_launch_period_ns).text,
-           account_number(account->queue_depth_median, RIDGE_UNIT_COUNT).text);
+    const int length = REASON(account, "idle %s, kernel median %s", percent(numbers->idle).text,
+                              nanoseconds(account->median_kernel_ns).text);
+
+    if (!isnan(account->median_launch_period_ns))
+        snprintf(account->reason + length, sizeof(account->reason) - (size_t)length,
+                 ", a launch every %s, %.0f queued (median)",
+                 nanoseconds(account->median_launch_period_ns).text,
+                 floor(account->queue_depth_median));
 }
 
 static bool is_sync(const verdict_numbers *numbers)
@@ -202,35 +210,46 @@ static void say_module(const verdict_numbers *numbers, ridge_device_account *acc
         percent(numbers->idle).text);
 }
 
+static bool has_short_kernels(const ridge_device_account *account)
+{
+    return account->median_kernel_ns < LAUNCH_KERNEL_MOST * account->median_launch_period_ns;
+}
+
+/* Where graphs run between launches medians say little; the time does. */
 static bool is_launch(const verdict_numbers *numbers)
 {
     return numbers->idle >= LAUNCH_IDLE_LEAST && of_launching(numbers) >= LAUNCH_CAUSE_LEAST &&
-           numbers->account->median_kernel_ns <
-               LAUNCH_KERNEL_MOST * numbers->account->median_launch_period_ns;
+           (has_short_kernels(numbers->account) ||
+            (numbers->idle >= LAUNCH_IDLE_ALONE && of_launching(numbers) >= LAUNCH_CAUSE_ALONE));
 }
 
 static void say_launch(const verdict_numbers *numbers, ridge_device_account *account)
 {
-    REASON(account,
-           "kernel median %s, host needs %s a launch, queue empty at %s of launches, idle %s",
-           nanoseconds(account->median_kernel_ns).text,
-           nanoseconds(account->median_launch_period_ns).text,
-           percent(account->queue_empty_frac).text, percent(numbers->idle).text);
+    if (!has_short_kernels(account))
+        REASON(account, "host code and launches make %s of the idle time, idle %s of the span",
+               percent(of_launching(numbers)).text, percent(numbers->idle).text);
+    else
+        REASON(account,
+               "kernel median %s, host needs %s a launch, queue empty at %s of launches, idle %s",
+               nanoseconds(account->median_kernel_ns).text,
+               nanoseconds(account->median_launch_period_ns).text,
+               percent(account->queue_empty_frac).text, percent(numbers->idle).text);
 }
 
+/* Whether an operation was open then (dispatch) or not: no launch takes so long. */
 static bool is_no_work(const verdict_numbers *numbers)
 {
-    return numbers->causes[RIDGE_IDLE_NO_WORK] >= NO_WORK_LEAST;
+    return numbers->stall >= NO_WORK_LEAST || numbers->causes[RIDGE_IDLE_NO_WORK] >= NO_WORK_LEAST;
 }
 
 static void say_no_work(const verdict_numbers *numbers, ridge_device_account *account)
 {
-    REASON(account,
-           "no call, wait or range for 2 ms or more: %s of the idle time, %s at the longest, idle "
-           "%s of the span",
-           percent(numbers->causes[RIDGE_IDLE_NO_WORK]).text,
-           nanoseconds((double)account->causes[RIDGE_IDLE_NO_WORK].largest_ns).text,
-           percent(numbers->idle).text);
+    REASON(
+        account,
+        "stretches of 2 ms or more without a call make %s of the idle time, the longest %s, idle "
+        "%s of the span",
+        percent(numbers->stall).text, nanoseconds((double)account->stall_most_ns).text,
+        percent(numbers->idle).text);
 }
 
 static bool is_mixed(const verdict_numbers *numbers)
@@ -275,8 +294,8 @@ static const struct rule {
     {RIDGE_TIMELINE_SYNC_BOUND, is_sync, say_sync, true},
     {RIDGE_TIMELINE_ALLOC_BOUND, is_alloc, say_alloc, true},
     {RIDGE_TIMELINE_MODULE_BOUND, is_module, say_module, true},
+    {RIDGE_TIMELINE_NO_WORK, is_no_work, say_no_work, false},
     {RIDGE_TIMELINE_LAUNCH_BOUND, is_launch, say_launch, true},
-    {RIDGE_TIMELINE_NO_WORK, is_no_work, say_no_work, true},
     {RIDGE_TIMELINE_MIXED, is_mixed, say_mixed, true},
 };
 

@@ -79,10 +79,16 @@ void trace_add_diagnostic(ridge_trace *trace, int severity, const char *text, si
 /* Marks the trace as partial; the first reason stays. */
 void trace_partial(ridge_trace *trace, const char *format, ...) RIDGE_PRINTF(2, 3);
 
-/* Sorts in place, equal rows in the order in which they were; quick where much is in order. False:
- * out of memory, and nothing is moved. */
+/* Sorts, equal rows in the order in which they were; quick where much is in order. False: out of
+ * memory, and all rows are there in some order. */
 typedef int trace_order(const void *left, const void *right, const void *context);
 bool trace_sort(void *rows, size_t count, size_t size, trace_order *order, const void *context);
+/* The same of an array, whose rows may come to lie elsewhere. */
+bool trace_sort_array(trace_array *array, size_t size, trace_order *order, const void *context);
+/* Brings rows of a group together, in the order in which they were: what several threads wrote by
+ * turns is no run otherwise. offset: of the group's number, a uint32_t below groups, in a row.
+ * False: out of memory, and nothing is moved. */
+bool trace_group_array(trace_array *array, size_t size, size_t offset, size_t groups);
 
 /* Sorts, joins work with its call, closes open ranges at the end of the trace, and sets has_api.
  * Of several calls with one key the launch or copy owns the work, else the outermost call. */

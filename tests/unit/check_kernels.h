@@ -29,6 +29,7 @@ typedef enum mistake {
     REFUSES_STRIDES,
     REFUSES_ALL,
     NO_REFERENCE,
+    LEAKS_ROWS,
 } mistake;
 
 /* copy: out[m, n] = x[m, n]; sum: out[m] = sum over n of x[m, n]; gemm: out[m, n] = a[m, k] b[k, n];

@@ -5,6 +5,7 @@
 #include "cases.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "timeline/account.h"
@@ -664,23 +665,62 @@ static void out_of_memory(void **state)
     ridge_trace *const trace = TRACE_OF(rows);
     ridge_timeline *timeline = NULL;
     ridge_error err;
-    size_t nth = 1;
+    size_t count, failed = 0;
 
     (void)state;
-    for (;; nth++) {
+    ridge_memory_fail_at(0);
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, &err), RIDGE_OK);
+    count = ridge_memory_fail_at(0);
+    for (size_t nth = 1; nth <= count; nth++) {
         ridge_status status;
 
+        ridge_timeline_free(timeline);
         ridge_memory_fail_at(nth);
         status = ridge_timeline_create(trace, NULL, &timeline, &err);
         ridge_memory_fail_at(0);
-        if (status == RIDGE_OK)
-            break;
+        if (status == RIDGE_OK) /* sorting does without */
+            continue;
+        failed++;
         assert_int_equal(status, RIDGE_ERR_OUT_OF_MEMORY);
         assert_null(timeline);
     }
-    assert_true(nth > 20);
+    assert_true(failed > 20);
     ridge_timeline_free(timeline);
     ridge_trace_free(trace);
+}
+
+static int64_t random_value(uint64_t *seed, int kind)
+{
+    *seed = *seed * 6364136223846793005U + 1442695040888963407U;
+    switch (kind) {
+    case 0:
+        return (int64_t)*seed;
+    case 1:
+        return (int64_t)(*seed >> 62);
+    case 2:
+        return (int64_t)(*seed >> 44) - (1 << 19);
+    default:
+        return (*seed >> 60) == 0 ? INT64_MIN : INT64_MAX - (int64_t)(*seed >> 50);
+    }
+}
+
+/* As sorting would find it. */
+static void medians(void **state)
+{
+    uint64_t seed = 7;
+
+    (void)state;
+    assert_true(isnan(account_median(NULL, 0)));
+    for (int kind = 0; kind < 4; kind++)
+        for (size_t count = 1; count < 300; count += count < 12 ? 1 : 41) {
+            int64_t values[300], sorted[300];
+
+            for (size_t i = 0; i < count; i++)
+                values[i] = sorted[i] = random_value(&seed, kind);
+            qsort(sorted, count, sizeof(*sorted), account_order);
+            assert_true(account_median(values, count) ==
+                        ((double)sorted[(count - 1) / 2] + (double)sorted[count / 2]) / 2);
+        }
 }
 
 int main(void)
@@ -708,6 +748,7 @@ int main(void)
         cmocka_unit_test(deep_nesting),
         cmocka_unit_test(many_devices),
         cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(medians),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

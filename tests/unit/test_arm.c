@@ -180,6 +180,48 @@ static const ridge_family family = {.name = "twice",
                                     .dtype_count = 2};
 static const ridge_family *const families[] = {&family, NULL};
 
+#ifdef __linux__
+static void take_hash(const char *name, const ridge_arm_options *options, char out[33])
+{
+    ridge_device *const device = cpu();
+    ridge_error err;
+    ridge_arm *arm;
+
+    if (ridge_arm_open(device, name, options, &arm, &err) != RIDGE_OK)
+        fail_msg("%s", err.text);
+    assert_true(ridge_arm_code_hash(arm)[0] == '\0' ||
+                strcmp(ridge_arm_code(arm)->arch, "cpu") == 0);
+    memcpy(out, ridge_arm_code_hash(arm), 33);
+    ridge_arm_free(arm);
+    ridge_device_free(device);
+}
+
+/* A variant for the CPU is the code of its program and its name; one for GPUs has none here. */
+static void tells_variants_of_the_cpu(void **state)
+{
+    const ridge_arm_options options = {.families = families};
+    ridge_family for_gpus;
+    const ridge_family *const others[] = {&for_gpus, NULL};
+    const ridge_arm_options gpus = {.families = others};
+    char plain[33], again[33], any[33], fast[33];
+
+    (void)state;
+    take_hash("twice:plain", &options, plain);
+    take_hash("twice:plain", &options, again);
+    take_hash("twice", &options, any);
+    take_hash("twice:fast", &options, fast);
+    assert_int_equal(strlen(plain), 32);
+    assert_string_equal(plain, again);
+    assert_int_equal(strlen(any), 32);
+    assert_string_not_equal(plain, any);
+    assert_string_not_equal(plain, fast);
+    for_gpus = family;
+    for_gpus.gpu_variant_count = 1;
+    take_hash("twice:fast", &gpus, fast);
+    assert_string_equal(fast, "");
+}
+#endif
+
 static void opens_families(void **state)
 {
     const ridge_arm_options options = {.families = families};
@@ -200,7 +242,6 @@ static void opens_families(void **state)
     assert_int_equal(count, 2);
     assert_int_equal(found[1], RIDGE_DTYPE_BF16);
     assert_int_equal(ridge_arm_tile(arm), 32);
-    assert_string_equal(ridge_arm_code_hash(arm), "");
     assert_null(ridge_arm_axis_values(arm, "n", &count));
     ridge_arm_free(arm);
 
@@ -570,6 +611,9 @@ int main(void)
     CASES_ADD_ROWS(&list, rejects, bads);
     cases_add(&list, "names that are too long", long_names, NULL);
     cases_add(&list, "families and variants", opens_families, NULL);
+#ifdef __linux__
+    cases_add(&list, "the code of variants for the CPU", tells_variants_of_the_cpu, NULL);
+#endif
     cases_add(&list, "a reference of a family", borrows_reference, NULL);
     cases_add(&list, "a call by a family", call_by_family, NULL);
     CASES_ADD_ROWS(&list, opens_manifest, manifests);

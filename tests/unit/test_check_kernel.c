@@ -155,7 +155,7 @@ static struct wrong_case {
      RIDGE_TEST_VALUES, "out: 325 of 2405 wrong; only rows 32-36, the partial tile (37 mod 16)"},
     {"wrong stride", "copy", "m=9,n=33,dtype=f32,layout=pad8", WRONG_STRIDE,
      BIT(VALUES) | BIT(INTEGERS) | BIT(POSITION) | BIT(ONE_HOT) | BIT(PRECISION) | BIT(SCALING) |
-         BIT(WRITTEN) | BIT(GUARDS) | BIT(DIFFERENT),
+         BIT(WRITTEN) | BIT(GUARDS) | BIT(DIFFERENT) | BIT(NEIGHBOUR),
      RIDGE_TEST_GUARDS, "between the rows"},
     {"scaled twice", "copy", "m=37,n=65,dtype=bf16", SCALES_TWICE,
      BIT(VALUES) | BIT(INTEGERS) | BIT(POSITION) | BIT(ONE_HOT) | BIT(SCALING), RIDGE_TEST_VALUES,
@@ -168,6 +168,8 @@ static struct wrong_case {
      BIT(ONE_HOT) | BIT(PRECISION), RIDGE_TEST_PRECISION, "wrong"},
     {"clamps", "copy", "m=9,n=33,dtype=bf16", CLAMPS, BIT(POSITION) | BIT(SCALING),
      RIDGE_TEST_SCALING, "wrong"},
+    {"rows leak", "norm", "m=37,n=64,dtype=f32", LEAKS_ROWS, BIT(NEIGHBOUR), RIDGE_TEST_NEIGHBOUR,
+     "row 18 of the inputs changes "},
 };
 
 static const int64_t tile[RIDGE_BUFFER_DIMS] = {16};

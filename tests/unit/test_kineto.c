@@ -419,6 +419,52 @@ static void leaves_out_what_is_not_wanted(void **state)
     assert_reads(json, strlen(json), &options, "range1 aten::mm 1000+2000 t6\n");
 }
 
+#define OF_PROCESS(pid, ts, correlation)                                                           \
+    "{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": " pid     \
+    ", \"tid\": " pid ", \"ts\": " ts ", \"dur\": 1, \"args\": {\"correlation\": " correlation     \
+    "}}"
+#define ON_STREAM(name, ts, correlation)                                                           \
+    KERNEL(name, ts, "1", "\"device\": 0, \"stream\": 7, \"correlation\": " correlation)
+
+/* Two ranks in one file: numbers of calls and streams are those of each. */
+static void tells_processes_apart(void **state)
+{
+    static const char json[] =
+        TRACE(OF_PROCESS("50", "10", "1") "," OF_PROCESS("60", "500", "1") "," OF_PROCESS(
+            "60", "520",
+            "2") "," ON_STREAM("b", "505",
+                               "1") "," ON_STREAM("a", "15",
+                                                  "1") "," ON_STREAM("c", "530",
+                                                                     "2") "," ON_STREAM("d", "540",
+                                                                                        "0"));
+    static const int64_t processes[] = {50, 60, 60, 50};
+    ridge_trace *trace = NULL;
+    size_t count;
+    const ridge_trace_op *ops;
+
+    (void)state;
+    assert_int_equal(ridge_trace_read(json, strlen(json), "", NULL, &trace, NULL), RIDGE_OK);
+    ops = ridge_trace_ops(trace, &count);
+    assert_int_equal(count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const ridge_trace_stream *const stream = &ridge_trace_streams(trace, &count)[ops[i].stream];
+
+        assert_int_equal(stream->id, 7);
+        assert_int_equal(ridge_trace_processes(trace, &count)[stream->process].id, processes[i]);
+        if (i == 3) {
+            assert_int_equal(ops[i].api, RIDGE_TRACE_NONE);
+            continue;
+        }
+        assert_int_equal(
+            ridge_trace_threads(trace, &count)[ridge_trace_apis(trace, &count)[ops[i].api].thread]
+                .id,
+            processes[i]);
+    }
+    ridge_trace_streams(trace, &count);
+    assert_int_equal(count, 2);
+    ridge_trace_free(trace);
+}
+
 /* Each shorter file is refused with a reason or read in part, and what is read is a beginning. */
 static void reads_what_is_left(void **state)
 {
@@ -641,6 +687,7 @@ int main(void)
     cases_add(&list, "tells about the file", tells_about_the_file, NULL);
     cases_add(&list, "leaves out what is not wanted", leaves_out_what_is_not_wanted, NULL);
     cases_add(&list, "reads what is left of a file cut anywhere", reads_what_is_left, NULL);
+    cases_add(&list, "tells processes apart", tells_processes_apart, NULL);
     cases_add(&list, "redacts", redacts, NULL);
     cases_add(&list, "unpacks", unpacks, NULL);
     cases_add(&list, "reads blocks as one", reads_blocks_as_one, NULL);

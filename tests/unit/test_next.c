@@ -368,8 +368,8 @@ static struct advice_case {
     {"allocation", RIDGE_TIMELINE_ALLOC_BOUND, false, "cudaMallocAsync", false},
     {"loading", RIDGE_TIMELINE_MODULE_BOUND, false, "CUDA_MODULE_LOADING=EAGER", false},
     {"copies, PyTorch", RIDGE_TIMELINE_COPY_BOUND, true, "non_blocking=True", false},
-    {"no work", RIDGE_TIMELINE_NO_WORK, true, "num_workers", false},
-    {"mixed", RIDGE_TIMELINE_MIXED, false, "begin with the largest", false},
+    {"no work", RIDGE_TIMELINE_NO_WORK, true, "move it out of the loop", false},
+    {"mixed: what helps against the largest", RIDGE_TIMELINE_MIXED, false, "fuse them", false},
     {"incomplete", RIDGE_TIMELINE_INCOMPLETE, false, "record again", false},
 };
 
@@ -399,6 +399,110 @@ static void advises(void **state)
     ridge_trace_free(trace);
 }
 
+/* What an advice says beyond its verdict, from the trace. */
+static const trace_row loader_rows[] = {
+    {ROW_ANNOTATION, "ProfilerStep#1", 0, 60000000},
+    {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
+    {ROW_KERNEL, "k", 6000, 7000, .key = 1},
+    {ROW_ANNOTATION, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 10000,
+     50000000},
+    {ROW_PYTHON, "scipy/ndimage/_interpolation.py(739): zoom", 11000, 49000000},
+    {ROW_PYTHON, "<built-in function zoom>", 12000, 48000000},
+    {ROW_CALL, "cudaLaunchKernel", 50001000, 50006000, .key = 2},
+    {ROW_KERNEL, "k", 50007000, 50008000, .key = 2},
+};
+static const trace_row busy_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
+    {ROW_KERNEL, "k", 6000, 7000, .key = 1},
+    {ROW_NVTX, ":tokenize", 10000, 50000000},
+    {ROW_CALL, "cudaLaunchKernel", 50001000, 50006000, .key = 2},
+    {ROW_KERNEL, "k", 50007000, 50008000, .key = 2},
+};
+/* The range of the wait, not that of the launch behind it. */
+static const trace_row wait_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
+    {ROW_KERNEL, "k", 6000, 7000, .key = 1},
+    {ROW_NVTX, ":item", 7000, 400000},
+    {ROW_CALL, "cudaStreamSynchronize_v3020", 8000, 390000},
+    {ROW_NVTX, ":linear", 410000, 500000},
+    {ROW_CALL, "cudaLaunchKernel", 411000, 415000, .key = 2},
+    {ROW_KERNEL, "k", 416000, 417000, .key = 2},
+};
+/* A start of 30 ms, then steps with next to no idle time. */
+static const trace_row start_rows[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cudaLaunchKernel", 10, 1000, .key = 1},
+    {ROW_KERNEL, "k", 2000, 3000, .key = 1},
+    {ROW_CALL, "cuLibraryLoadData", 4000, 30000000},
+    {ROW_NVTX, ":decode step 10", 30000000, 30100000},
+    {ROW_CALL, "cudaLaunchKernel", 30000100, 30001000, .key = 2},
+    {ROW_KERNEL, "k", 30002000, 30100000, .key = 2},
+    {ROW_NVTX, ":decode step 11", 30100000, 30200000},
+    {ROW_CALL, "cudaLaunchKernel", 30100100, 30101000, .key = 3},
+    {ROW_KERNEL, "k", 30102000, 30200000, .key = 3},
+    {ROW_NVTX, ":decode step 12", 30200000, 30300000},
+    {ROW_CALL, "cudaLaunchKernel", 30200100, 30201000, .key = 4},
+    {ROW_KERNEL, "k", 30202000, 30300000, .key = 4},
+};
+static const trace_row pinned_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 5, .key = 1},
+    {ROW_KERNEL, "k", 10, 20, .key = 1},
+    {ROW_COPY, "c", 20, 1000, .detail = RIDGE_COPY_DTOD},
+};
+static const trace_row other_rows[] = {
+    {ROW_CALL, "predictor.cpp:1573", 0, 5, .key = 1},
+    {ROW_KERNEL, "pe_exe", 10, 20, .key = 1},
+};
+
+static struct words_case {
+    const char *name;
+    const trace_row *rows;
+    size_t count;
+    ridge_timeline_verdict verdict;
+    bool is_kineto;
+    const char *part, *absent;
+} words_cases[] = {
+    {"a loader of data, and the line of Python", ROWS(loader_rows), RIDGE_TIMELINE_NO_WORK, true,
+     "num_workers=..., pin_memory=True); raise prefetch_factor, decode and augment less on the "
+     "host "
+     "or on the GPU instead. Most: in scipy/ndimage/_interpolation.py(739): zoom",
+     "start"},
+    {"what the host did", ROWS(busy_rows), RIDGE_TIMELINE_NO_WORK, false, "Most: in tokenize",
+     "num_workers"},
+    {"the range of the wait", ROWS(wait_rows), RIDGE_TIMELINE_SYNC_BOUND, false,
+     "Most: cudaStreamSynchronize in item", "linear"},
+    {"the steps behind the start", ROWS(start_rows), RIDGE_TIMELINE_MODULE_BOUND, false,
+     "see the steps with --range 'decode step .*'; ", "10"},
+    {"copies within the GPU", ROWS(pinned_rows), RIDGE_TIMELINE_COPY_BOUND, false, "views",
+     "pinned"},
+    {"no GPU of NVIDIA, by its calls", ROWS(other_rows), RIDGE_TIMELINE_LAUNCH_BOUND, true, "",
+     "?"},
+};
+
+static void tells_more(void **state)
+{
+    const struct words_case *const row = *state;
+    ridge_trace *const trace = trace_support_make(row->rows, row->count);
+    const ridge_roofs roofs = slow_roofs();
+    ridge_timeline *timeline;
+    ridge_device_account account;
+    ridge_timeline_next next;
+
+    trace->info.format = row->is_kineto ? RIDGE_TRACE_KINETO : RIDGE_TRACE_NSYS;
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    account = *ridge_timeline_main_device(timeline);
+    account.verdict = row->verdict;
+    assert_int_equal(ridge_timeline_plan(timeline, &account, &roofs, NULL, false, &next, NULL),
+                     RIDGE_OK);
+    if (strstr(next.fix, row->part) == NULL || strstr(next.fix, row->absent) != NULL)
+        fail_msg("%s", next.fix);
+    assert_true((strstr(next.note, "no GPU of NVIDIA") != NULL) == (row->rows == other_rows));
+    assert_true((next.ncu[0] == '\0') == (row->rows == other_rows));
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
 /* Most of the idle time lies in front of what an operation launches. */
 static void names_the_place(void **state)
 {
@@ -415,7 +519,7 @@ static void names_the_place(void **state)
 
     (void)state;
     plan(trace, NULL, false, &next);
-    if (strstr(next.fix, "Most: cudaDeviceSynchronize in :step") == NULL)
+    if (strstr(next.fix, "Most: cudaDeviceSynchronize in step") == NULL)
         fail_msg("%s", next.fix);
     ridge_timeline_next_free(&next);
     ridge_trace_free(trace);
@@ -484,6 +588,7 @@ int main(void)
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
     CASES_ADD_ROWS(&list, writes_a_line, line_cases);
     CASES_ADD_ROWS(&list, advises, advice_cases);
+    CASES_ADD_ROWS(&list, tells_more, words_cases);
     cases_add(&list, "the place of most of the time", names_the_place, NULL);
     cases_add(&list, "roofs of the device", takes_roofs_from_the_device, NULL);
     cases_add(&list, "without memory", survives_without_memory, NULL);

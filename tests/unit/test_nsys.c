@@ -6,6 +6,8 @@
 
 #include <math.h>
 #include <sqlite3.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "nsys_support.h"
 
@@ -485,6 +487,89 @@ static void reads_wrong(void **state)
     ridge_trace_free(trace);
 }
 
+/* -- large files: calls are read beside work --------------------------------------------------- */
+
+#define MANY "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19999) "
+#define MANY_ROWS                                                                                  \
+    NSYS_STRINGS NSYS_META "CREATE TABLE " NSYS_KERNEL " (" NSYS_KERNEL_COLUMNS                    \
+                           ");" NSYS_RUNTIME MANY "INSERT INTO " NSYS_KERNEL                       \
+                           " SELECT i * 90 + 50, i * 90 + 99, 0, 1, 7 + i % 3, i + 1, " NSYS_PID   \
+                           " + ((i % 5) << 24), 1, 2, 1, 1, 1, 64, 1, 1, 8, 0, i % 4 FROM n;" MANY \
+                           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT i * 90, i * 90 + 40 - " \
+                           "(i % 1000 = 7) * 60, "                                                 \
+                           "(i % 9 = 4) * 67, " NSYS_PID                                           \
+                           " + ((i % 7) << 24) + i % 11, i + 1, 3 + i % 3 * 3, 0, NULL "           \
+                           "FROM n;"
+
+static void check_work(const ridge_trace *a, const ridge_trace *b)
+{
+    size_t a_count, b_count;
+    const ridge_trace_op *const a_rows = ridge_trace_ops(a, &a_count);
+    const ridge_trace_op *const b_rows = ridge_trace_ops(b, &b_count);
+
+    assert_int_equal(a_count, b_count);
+    assert_true(a_count > 10000);
+    for (size_t i = 0; i < a_count; i++) {
+        assert_int_equal(a_rows[i].start_ns, b_rows[i].start_ns);
+        assert_int_equal(a_rows[i].stream, b_rows[i].stream);
+        assert_int_equal(a_rows[i].name, b_rows[i].name);
+        assert_int_equal(a_rows[i].api, b_rows[i].api);
+    }
+}
+
+static void check_calls(const ridge_trace *a, const ridge_trace *b)
+{
+    size_t a_count, b_count;
+    const ridge_trace_api *const a_rows = ridge_trace_apis(a, &a_count);
+    const ridge_trace_api *const b_rows = ridge_trace_apis(b, &b_count);
+
+    assert_int_equal(a_count, b_count);
+    assert_true(a_count > 10000);
+    for (size_t i = 0; i < a_count; i++) {
+        assert_int_equal(a_rows[i].start_ns, b_rows[i].start_ns);
+        assert_int_equal(a_rows[i].end_ns, b_rows[i].end_ns);
+        assert_int_equal(a_rows[i].correlation, b_rows[i].correlation);
+        assert_int_equal(a_rows[i].name, b_rows[i].name);
+        assert_int_equal(a_rows[i].thread, b_rows[i].thread);
+        assert_int_equal(a_rows[i].op_count, b_rows[i].op_count);
+    }
+    ridge_trace_repeats(a, &a_count);
+    ridge_trace_repeats(b, &b_count);
+    assert_int_equal(a_count, b_count);
+}
+
+static void reads_calls_beside_work(void **state)
+{
+    size_t size, a_count, b_count;
+    uint8_t *const bytes = nsys_support_make(MANY_ROWS, &size);
+    char path[] = "nsys-XXXXXX";
+    const int descriptor = mkstemp(path);
+    ridge_trace *a, *b;
+
+    (void)state;
+    assert_true(size > 1 << 20);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, bytes, size), (ssize_t)size);
+    close(descriptor);
+    assert_int_equal(ridge_trace_open(path, NULL, &a, NULL), RIDGE_OK);
+    assert_int_equal(ridge_trace_read(bytes, size, path, NULL, &b, NULL), RIDGE_OK);
+    unlink(path);
+    check_calls(a, b);
+    check_work(a, b);
+    ridge_trace_threads(a, &a_count);
+    ridge_trace_threads(b, &b_count);
+    assert_int_equal(a_count, b_count);
+    assert_int_equal(ridge_trace_name_count(a), ridge_trace_name_count(b));
+    assert_int_equal(ridge_trace_get_info(a)->event_count, ridge_trace_get_info(b)->event_count);
+    assert_int_equal(ridge_trace_get_info(a)->skipped_count, 20);
+    assert_int_equal(ridge_trace_get_info(b)->skipped_count, 20);
+    assert_int_equal(ridge_trace_get_info(a)->repeated_count,
+                     ridge_trace_get_info(b)->repeated_count);
+    ridge_trace_free(a);
+    ridge_trace_free(b);
+    free(bytes);
+}
+
 int main(void)
 {
     static cases list;
@@ -499,5 +584,6 @@ int main(void)
     cases_add(&list, "devices that processes count differently",
               devices_that_processes_count_differently, NULL);
     cases_add(&list, "settings and complaints", settings_and_complaints, NULL);
+    cases_add(&list, "reads calls beside work", reads_calls_beside_work, NULL);
     return cases_run(&list, "nsys");
 }

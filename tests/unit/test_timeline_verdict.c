@@ -12,7 +12,7 @@ enum { SPAN = 1000000 };
 
 typedef struct verdict_case {
     const char *name;
-    int64_t copy_ns, idle_ns;
+    int64_t copy_ns, idle_ns, stall_ns;
     int64_t causes[RIDGE_IDLE_COUNT]; /* the rest is other-api */
     double kernel_ns, period_ns, graph_gap_ns, depth, empty;
     size_t kernels, graph_kernels, graph_rows;
@@ -56,6 +56,10 @@ static verdict_case verdicts[] = {
     {"launch: no period", .idle_ns = 300000, .causes = {OF(DISPATCH, 300000)}, .kernel_ns = 5000, .period_ns = NAN, .empty = NAN, .depth = NAN, .kernels = 1, IS(MIXED)},
     {"no work: half of idle", .idle_ns = 300000, .causes = {OF(NO_WORK, 150000)}, .kernels = 1, IS(NO_WORK)},
     {"no work: below half", .idle_ns = 300000, .causes = {OF(NO_WORK, 149999)}, .kernels = 1, IS(MIXED)},
+    {"no work: an operation was open", .idle_ns = 300000, .causes = {OF(DISPATCH, 300000)}, .stall_ns = 150000, .kernel_ns = 4999, .period_ns = 10000, .empty = 1, .kernels = 1, IS(NO_WORK)},
+    {"launch: stretches below half of idle", .idle_ns = 300000, .causes = {OF(DISPATCH, 300000)}, .stall_ns = 149999, .kernel_ns = 4999, .period_ns = 10000, .empty = 1, .kernels = 1, IS(LAUNCH_BOUND), PACE(DECODE)},
+    {"launch: whatever the kernels are", .idle_ns = 500000, .causes = {OF(DISPATCH, 400000)}, .kernel_ns = 10000, .period_ns = 10000, .empty = 1, .kernels = 1, IS(LAUNCH_BOUND), PACE(PREFILL)},
+    {"launch: less than 80 % of idle", .idle_ns = 500000, .causes = {OF(DISPATCH, 399999)}, .kernel_ns = 10000, .period_ns = 10000, .empty = 1, .kernels = 1, IS(MIXED), PACE(PREFILL)},
     {"pace: kernels as long as the period", .kernel_ns = 10000, .period_ns = 10000, .kernels = 1, IS(GPU_BOUND), PACE(PREFILL)},
     {"pace: two queued", .kernel_ns = 100, .period_ns = 10000, .depth = 2, .empty = 1, .kernels = 1, IS(GPU_BOUND), PACE(PREFILL)},
     {"pace: busy all the same", .kernel_ns = 100, .period_ns = 10000, .depth = 1, .empty = 1, .kernels = 1, IS(GPU_BOUND)},
@@ -72,6 +76,7 @@ static void judged(void **state)
         .end_ns = 100 + SPAN,
         .copy_only_ns = row->copy_ns,
         .idle_ns = row->idle_ns,
+        .stall_ns = row->stall_ns,
         .kernel_ns = SPAN - row->copy_ns - row->idle_ns,
         .busy_ns = SPAN - row->idle_ns,
         .kernel_count = row->kernels,
@@ -120,9 +125,8 @@ static void mixed_lists_causes(void **state)
     account.causes[RIDGE_IDLE_ALLOC].total_ns = 100;
     account.causes[RIDGE_IDLE_SYNC].total_ns = 90;
     account_judge(&account, 0);
-    assert_string_equal(
-        account.reason,
-        "idle 60.00 % of the span: no-work 35.00 %, dispatch 33.33 %, alloc 16.67 %");
+    assert_string_equal(account.reason,
+                        "idle 60.0 % of the span: no-work 35.0 %, dispatch 33.3 %, alloc 16.7 %");
 }
 
 static void reasons_have_the_numbers(void **state)
@@ -139,9 +143,8 @@ static void reasons_have_the_numbers(void **state)
     (void)state;
     account.causes[RIDGE_IDLE_DISPATCH].total_ns = 863000;
     account_judge(&account, 0);
-    assert_string_equal(account.reason,
-                        "kernel median 6.288 us, host needs 83.57 us a launch, queue "
-                        "empty at 97.00 % of launches, idle 86.30 %");
+    assert_string_equal(account.reason, "kernel median 6.29 us, host needs 83.6 us a launch, queue "
+                                        "empty at 97.0 % of launches, idle 86.3 %");
 }
 
 static void names(void **state)

@@ -139,6 +139,10 @@ void kineto_rows_metadata(kineto_rows *rows, kineto_slice key, kineto_slice valu
 /* After the last: devices, processes, the producer. */
 void kineto_rows_finish(kineto_rows *rows);
 
+/* Work has no process of its own in the file: finds that of its call. Where several processes called
+ * the GPU, a stream that they share by number becomes one of each. */
+void kineto_assign_processes(ridge_trace *trace);
+
 /* -- walking ----------------------------------------------------------------------------------- */
 
 /* Sees the file in place of the rows, in its order. What it is given is good for the call. */

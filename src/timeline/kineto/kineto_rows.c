@@ -161,7 +161,7 @@ static uint32_t stream_of(kineto_rows *rows, const kineto_event *event)
 
 static bool read_three(kineto_slice text, uint32_t out[3])
 {
-    const char *at = text.data, *const end = text.data + text.size;
+    const char *at = text.data, *const end = kineto_end(text);
     kineto_slice value;
     int count = 0;
 
@@ -245,13 +245,14 @@ static ridge_memory_place place_of(kineto_slice word)
 /* "Memcpy HtoD (Pageable -> Device)", "Memset (Device)" */
 static void read_places(const kineto_event *event, ridge_trace_op *op)
 {
-    const char *const end = event->name.data + event->name.size;
+    const char *const end = kineto_end(event->name);
     const char *open =
         event->name.size > 0 ? memchr(event->name.data, '(', event->name.size) : NULL;
     const char *arrow;
 
-    if (open++ == NULL)
+    if (open == NULL)
         return;
+    open++;
     op->destination = place_of((kineto_slice){open, (size_t)(end - open)}) & 15;
     if (event->class != KINETO_MEMCPY)
         return;
@@ -587,36 +588,12 @@ static void name_devices(kineto_rows *rows)
     }
 }
 
-/* Work has no process of its own in the file: it belongs to the one that calls the GPU. */
-static void assign_process(kineto_rows *rows)
-{
-    ridge_trace *const trace = rows->trace;
-    const ridge_trace_api *const apis = trace->apis.rows;
-    const ridge_trace_thread *const threads = trace->threads.rows;
-    ridge_trace_stream *const streams = trace->streams.rows;
-    trace_key *const ops = trace->op_keys.rows, *const syncs = trace->sync_keys.rows;
-    uint32_t process = 0;
-
-    if (trace->processes.count == 0)
-        trace_process(trace, -1);
-    if (trace->failed)
-        return;
-    if (trace->apis.count > 0)
-        process = threads[apis[0].thread].process;
-    for (size_t i = 0; i < trace->streams.count; i++)
-        streams[i].process = process;
-    for (size_t i = 0; i < trace->op_keys.count; i++)
-        ops[i].process = process;
-    for (size_t i = 0; i < trace->sync_keys.count; i++)
-        syncs[i].process = process;
-}
-
 void kineto_rows_finish(kineto_rows *rows)
 {
     char producer[96];
 
     name_devices(rows);
-    assign_process(rows);
+    kineto_assign_processes(rows->trace);
     snprintf(producer, sizeof(producer), rows->version[0] != '\0' ? "PyTorch profiler (%s)" : "%s",
              rows->version[0] != '\0' ? rows->version : "PyTorch profiler");
     rows->trace->info.producer = trace_text(rows->trace, producer, strlen(producer));

@@ -131,12 +131,12 @@ static bool read_exponent(const char *at, const char *end, int *exponent)
 
 static bool read_digits(kineto_slice text, digits *out)
 {
-    const char *at = text.data, *const end = text.data + text.size;
+    const char *at = text.data, *const end = kineto_end(text);
     bool seen_point = false, seen_digit = false;
     int kept = 0;
 
     *out = (digits){0};
-    if (text.size == 0 || text.size > 400) /* keeps the exponent small */
+    if (text.size > 400) /* keeps the exponent small */
         return false;
     if (at < end && (*at == '-' || *at == '+'))
         out->is_negative = *at++ == '-';

@@ -29,6 +29,12 @@ typedef struct kineto_slice {
     size_t size;
 } kineto_slice;
 
+/* Behind its last byte: what is not there has no address to count from. */
+static inline const char *kineto_end(kineto_slice text)
+{
+    return text.size > 0 ? text.data + text.size : text.data;
+}
+
 static inline bool kineto_is(kineto_slice slice, const char *text)
 {
     const size_t length = strlen(text);

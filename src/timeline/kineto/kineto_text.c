@@ -81,7 +81,7 @@ static const char *add_escape(ridge_text *text, const char *at, const char *end)
 
 void kineto_add_unescaped(ridge_text *out, kineto_slice text)
 {
-    const char *at = text.data, *const end = text.data + text.size;
+    const char *at = text.data, *const end = kineto_end(text);
 
     while (at < end) {
         const char *const escape = memchr(at, '\\', (size_t)(end - at));

@@ -34,7 +34,8 @@ static void add_call(nsys_reader *reader, const nsys_row *row)
         reader->trace->info.skipped_count++;
         return;
     }
-    api.name = nsys_string_name(reader, nsys_value(row, NAME, -1));
+    api.name = reader->is_beside ? nsys_string_number(reader, nsys_value(row, NAME, -1))
+                                 : nsys_string_name(reader, nsys_value(row, NAME, -1));
     if (nsys_value(row, CLASS, 0) == CLASS_BACKTRACE)
         trace_add_repeat(reader->trace, &api);
     else
@@ -47,6 +48,11 @@ static const nsys_table calls = {
     1u << START | 1u << END | 1u << THREAD,
     0,
     add_call};
+
+void nsys_read_calls(nsys_reader *reader)
+{
+    nsys_scan(reader, &calls);
+}
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
@@ -136,12 +142,10 @@ static const nsys_table domains = {"NVTX_EVENTS", RANGE_COLUMNS, 1u << THREAD | 
 static const nsys_table ranges = {"NVTX_EVENTS", RANGE_COLUMNS,
                                   1u << START | 1u << THREAD | 1u << TYPE, 1u << TEXT, add_range};
 
-void nsys_read_host(nsys_reader *reader)
+void nsys_read_ranges(nsys_reader *reader)
 {
-    uint64_t skipped;
+    const uint64_t skipped = reader->trace->info.skipped_count;
 
-    nsys_scan(reader, &calls);
-    skipped = reader->trace->info.skipped_count;
     nsys_scan(reader, &domains);
     reader->trace->info.skipped_count = skipped; /* the next scan counts them */
     nsys_scan(reader, &ranges);

@@ -151,10 +151,13 @@ struct nsys_reader {
     bool knows_null_streams;
     trace_array switches; /* of threads, until they are pairs */
     trace_array keys;     /* of one table of keys and values */
+    bool is_beside;       /* knows of strings their ids alone, see nsys_calls.c */
 };
 
 /* The name of a string; 0: none. */
 uint32_t nsys_string_name(nsys_reader *reader, int64_t id);
+/* The row of string_rows with that id, added where there is none. For a reader of calls alone. */
+uint32_t nsys_string_number(nsys_reader *reader, int64_t id);
 /* Reads which strings there are, not the strings. */
 void nsys_read_strings(nsys_reader *reader);
 
@@ -183,9 +186,16 @@ void nsys_release(nsys_reader *reader);
 void nsys_read_versions(nsys_reader *reader); /* which tool, schema, how it captured */
 void nsys_read_gpu_map(nsys_reader *reader);  /* before work: which device is which GPU */
 void nsys_read_work(nsys_reader *reader);     /* kernels, copies, sets, graphs */
-void nsys_read_host(nsys_reader *reader);     /* calls and ranges */
-void nsys_read_rest(nsys_reader *reader);     /* of the threads and streams known by now */
-void nsys_read_gpus(nsys_reader *reader);     /* after work: numbers of the GPUs that were used */
+void nsys_read_calls(nsys_reader *reader);
+void nsys_read_ranges(nsys_reader *reader);
+void nsys_read_rest(nsys_reader *reader); /* of the threads and streams known by now */
+void nsys_read_gpus(nsys_reader *reader); /* after work: numbers of the GPUs that were used */
+
+/* nsys_read_calls() in a thread beside the next steps, where that is worth it: NULL where it is
+ * not, and nsys_end_calls() then reads them. Between these two nobody touches calls. */
+struct nsys_beside;
+struct nsys_beside *nsys_begin_calls(const nsys_database *database, const char *path);
+void nsys_end_calls(nsys_reader *reader, struct nsys_beside *beside);
 
 /* The device row of a number in a process; false as nsys_process(). */
 bool nsys_device(nsys_reader *reader, int64_t pid, int64_t device_id, uint32_t *device);

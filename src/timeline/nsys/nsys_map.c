@@ -81,7 +81,7 @@ static void remember(nsys_reader *reader, nsys_map *map, nsys_key key, uint32_t 
 
 /* -- strings ----------------------------------------------------------------------------------- */
 
-static void add_string(nsys_reader *reader, const nsys_row *row)
+static void append_string(nsys_reader *reader, int64_t id, int64_t rowid)
 {
     if (reader->string_count == reader->string_capacity) {
         const size_t capacity = reader->string_capacity == 0 ? 256 : reader->string_capacity * 2;
@@ -94,11 +94,14 @@ static void add_string(nsys_reader *reader, const nsys_row *row)
         reader->string_rows = rows;
         reader->string_capacity = capacity;
     }
-    reader->string_rows[reader->string_count] =
-        (nsys_string){.id = row->values[0], .rowid = row->rowid};
-    remember(reader, &reader->strings, (nsys_key){{row->values[0]}},
-             (uint32_t)reader->string_count);
+    reader->string_rows[reader->string_count] = (nsys_string){.id = id, .rowid = rowid};
+    remember(reader, &reader->strings, (nsys_key){{id}}, (uint32_t)reader->string_count);
     reader->string_count++;
+}
+
+static void add_string(nsys_reader *reader, const nsys_row *row)
+{
+    append_string(reader, row->values[0], row->rowid);
 }
 
 void nsys_read_strings(nsys_reader *reader)
@@ -138,6 +141,20 @@ uint32_t nsys_string_name(nsys_reader *reader, int64_t id)
     /* Each row names some, and most rows name the same. */
     if (!recent->is_used || recent->id != id)
         *recent = (nsys_recent){id, look_up_string(reader, id), true};
+    return recent->name;
+}
+
+uint32_t nsys_string_number(nsys_reader *reader, int64_t id)
+{
+    nsys_recent *const recent = &reader->recent[(uint64_t)id % NSYS_RECENT];
+    const uint32_t *known;
+
+    if (recent->is_used && recent->id == id)
+        return recent->name;
+    known = nsys_map_find(&reader->strings, (nsys_key){{id}});
+    *recent = (nsys_recent){id, known != NULL ? *known : (uint32_t)reader->string_count, true};
+    if (known == NULL)
+        append_string(reader, id, 0);
     return recent->name;
 }
 

@@ -53,9 +53,11 @@ void nsys_release(nsys_reader *reader)
     nsys_close(&reader->database);
 }
 
-static ridge_status read_tables(nsys_reader *reader, ridge_error *err)
+/* path NULL: from memory. */
+static ridge_status read_tables(nsys_reader *reader, const char *path, ridge_error *err)
 {
     const nsys_database *const database = &reader->database;
+    struct nsys_beside *beside = NULL;
     const ridge_status status = nsys_check_export(&reader->database, err);
 
     if (status != RIDGE_OK)
@@ -65,11 +67,14 @@ static ridge_status read_tables(nsys_reader *reader, ridge_error *err)
                       database->page_count, database->expected_page_count);
     else if (database->is_damaged)
         trace_partial(reader->trace, "the list of its tables is damaged");
+    if (path != NULL)
+        beside = nsys_begin_calls(database, path);
     nsys_read_strings(reader);
     nsys_read_versions(reader);
     nsys_read_gpu_map(reader);
     nsys_read_work(reader);
-    nsys_read_host(reader);
+    nsys_end_calls(reader, beside);
+    nsys_read_ranges(reader);
     nsys_read_rest(reader);
     nsys_read_gpus(reader);
     return reader->trace->failed ? ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory")
@@ -111,7 +116,7 @@ ridge_status nsys_read_file(ridge_trace *trace, const char *path,
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     status = nsys_open_file(&reader.database, path, err);
     if (status == RIDGE_OK)
-        status = read_tables(&reader, err);
+        status = read_tables(&reader, path, err);
     nsys_release(&reader);
     return status;
 }
@@ -125,7 +130,7 @@ ridge_status nsys_read_bytes(ridge_trace *trace, const void *data, size_t size_b
     (void)options;
     status = nsys_open_bytes(&reader.database, data, size_bytes, err);
     if (status == RIDGE_OK)
-        status = read_tables(&reader, err);
+        status = read_tables(&reader, NULL, err);
     nsys_release(&reader);
     return status;
 }

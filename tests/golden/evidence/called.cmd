@@ -1,1 +1,1 @@
-sh ../golden/with_ledger ledger/called.jsonl 'step keep' 'evidence scale' 2>/dev/null | grep '^ridge c'
+sh ../golden/with_ledger ledger/called.jsonl 'step keep' 'evidence scale' 2>/dev/null | grep -E '^ridge c|^Sources|committed'

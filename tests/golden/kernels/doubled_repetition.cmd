@@ -1,0 +1,1 @@
+ridge kernels -k 'g*++++++++' repeated_launches.csv

@@ -1,0 +1,1 @@
+folder=$(mktemp -d) && cd "$folder" && touch libcupti.so.13 && echo mine > old.sqlite && ridge record --force -o old.sqlite --cupti libcupti.so.13 -- sh -c ': > "$RIDGE_COLLECT_SPOOLS/1.spool"'; status=$?; ls; cat old.sqlite; cd / && rm -r "$folder"; exit $status

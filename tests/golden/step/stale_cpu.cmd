@@ -1,0 +1,1 @@
+sh ../golden/with_ledger - 'step start -c c base' 'step build rms_norm:cpu >first' 'step keep >first' 'step start next' 'step build rms_norm:ref >second' 'step keep --force >second' 'step start again' 'step build rms_norm:cpu' 2>&1
