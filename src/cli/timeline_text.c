@@ -70,8 +70,10 @@ static void print_source(const struct timeline_view *view, ridge_output *output)
     if (info->rank >= 0 && info->world_size > 0)
         add(&line, " of %d", info->world_size);
     if (file->window.is_set)
-        add(&line, "; window %s to %s",
-            timeline_time((double)(file->window.start_ns - file->origin_ns), from, sizeof(from)),
+        add(&line, "; window %s%s to %s",
+            timeline_time(fabs((double)(file->window.start_ns - file->origin_ns)), from,
+                          sizeof(from)),
+            file->window.start_ns < file->origin_ns ? " before the first work" : "",
             timeline_time((double)(file->window.end_ns - file->origin_ns), to, sizeof(to)));
     labelled(output, "trace", line.text);
 }
