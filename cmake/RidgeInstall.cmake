@@ -25,7 +25,7 @@ install(FILES
     ${CMAKE_CURRENT_LIST_DIR}/FindXxhash.cmake
     DESTINATION ${RIDGE_PACKAGE_DIR})
 
-# pkg-config --static --libs ridge; paths are relative to where ridge.pc lies, so a tree can move.
+# pkg-config --libs ridge: the library is static, so what it needs is told always. Paths are relative to where ridge.pc lies, so a tree can move.
 file(RELATIVE_PATH RIDGE_PC_PREFIX
     ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/ridge.pc.in ${PROJECT_BINARY_DIR}/ridge.pc @ONLY)

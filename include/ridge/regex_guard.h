@@ -12,11 +12,14 @@
 extern "C" {
 #endif
 
-enum { RIDGE_REGEX_BYTES = 100000 }; /* with its repetitions written out, at most */
+enum {
+    RIDGE_REGEX_BYTES = 100000, /* with its repetitions written out, at most */
+    RIDGE_REGEX_DEPTH = 200     /* of groups in each other, at most */
+};
 
 /* RIDGE_ERR_INVALID_ARGUMENT when compiling the pattern could take more than moments: a repetition
- * directly behind another, or more than RIDGE_REGEX_BYTES. Whether it is an expression at all is
- * left to regcomp(). */
+ * directly behind another, groups deeper than RIDGE_REGEX_DEPTH, or more than RIDGE_REGEX_BYTES.
+ * Whether it is an expression at all is left to regcomp(). */
 ridge_status ridge_regex_check(const char *pattern, ridge_error *err);
 
 #ifdef __cplusplus

@@ -37,6 +37,8 @@ void ridge_output_format(ridge_output *output, const char *format, ...) RIDGE_PR
  * indent columns; breaks at spaces only. The cursor must stand at a line's start. */
 void ridge_output_wrap(ridge_output *output, int indent, const char *first_indent,
                        const char *text);
+/* The same on a line of which so many columns are written. */
+void ridge_output_wrap_on(ridge_output *output, int indent, size_t column, const char *text);
 
 typedef enum ridge_style {
     RIDGE_STYLE_PLAIN,

@@ -168,28 +168,28 @@ typedef struct ridge_device_account {
     char reason[200]; /* the numbers that decided, one line */
 } ridge_device_account;
 
-/* What may be wrong with the trace; tested before any verdict. X(NAME, text) */
+/* What may be wrong with the trace; tested before any verdict. X(NAME, text, meaning) */
 #define RIDGE_TRACE_FAULT_LIST(X)                                                                  \
-    X(PARTIAL, "partial")           /* cut or damaged */                                           \
-    X(ORPHANS, "orphans")           /* kernels without a launch call, above 5 % */                 \
-    X(NO_API, "no-host-data")       /* no call of the host at all */                               \
-    X(NO_TIMES, "no-times")         /* work without times */                                       \
-    X(LOST_GRAPH, "lost-graph")     /* graph launches whose kernels are missing */                 \
-    X(GRAPH_ROWS, "graph-rows")     /* graphs as whole rows: no kernels to see */                  \
-    X(CUT, "cut")                   /* work queued long before it starts: another step's work    \
-                                         is missing */ \
-    X(COARSE_CLOCK, "coarse-clock") /* whole microseconds */                                       \
-    X(STACKS, "stacks")             /* recorded with stacks: host times are inflated */            \
-    X(SKIPPED_CALLS, "skipped-calls") /* cheap calls were not recorded */                          \
-    X(DIAGNOSTIC, "diagnostic")       /* the recording tool complained */                          \
-    X(OVERLAPS, "overlaps")           /* work overlaps on one stream (PDL): a note */
+    X(PARTIAL, "partial", "the file is cut or damaged")                                            \
+    X(ORPHANS, "orphans", "kernels without a launch call, above 5 %")                              \
+    X(NO_API, "no-host-data", "no call of the host was recorded")                                  \
+    X(NO_TIMES, "no-times", "work without times")                                                  \
+    X(LOST_GRAPH, "lost-graph", "graph launches whose kernels are missing")                        \
+    X(GRAPH_ROWS, "graph-rows", "graphs are whole rows: no kernels to see")                        \
+    X(CUT, "cut", "work queued long before it starts: another step's work is missing")             \
+    X(COARSE_CLOCK, "coarse-clock", "times are whole microseconds")                                \
+    X(STACKS, "stacks", "recorded with stacks: host times are inflated")                           \
+    X(SKIPPED_CALLS, "skipped-calls", "cheap calls were not recorded")                             \
+    X(DIAGNOSTIC, "diagnostic", "the recording tool complained")                                   \
+    X(OVERLAPS, "overlaps", "work overlaps on one stream: programmatic dependent launch")
 
 typedef enum ridge_trace_fault_kind {
-#define RIDGE_TRACE_FAULT_ENUM(name, text) RIDGE_TRACE_FAULT_##name,
+#define RIDGE_TRACE_FAULT_ENUM(name, text, meaning) RIDGE_TRACE_FAULT_##name,
     RIDGE_TRACE_FAULT_LIST(RIDGE_TRACE_FAULT_ENUM)
 #undef RIDGE_TRACE_FAULT_ENUM
 } ridge_trace_fault_kind;
 const char *ridge_trace_fault_name(ridge_trace_fault_kind kind);
+const char *ridge_trace_fault_meaning(ridge_trace_fault_kind kind); /* one line */
 
 typedef struct ridge_trace_fault {
     ridge_trace_fault_kind kind;
@@ -248,6 +248,10 @@ ridge_status ridge_given_bounds_read(const char *path, ridge_given_bounds **out,
 ridge_status ridge_given_bounds_parse(const char *text, size_t length, ridge_given_bounds **out,
                                       ridge_error *err);
 void ridge_given_bounds_free(ridge_given_bounds *bounds);
+/* How many lines fit no kernel of the trace, and the first of their expressions (borrowed, at most 63
+ * bytes of it; NULL: there is none). */
+ridge_status ridge_given_bounds_unused(const ridge_given_bounds *bounds, const ridge_trace *trace,
+                                       size_t *count, const char **first, ridge_error *err);
 
 typedef struct ridge_timeline_next {
     bool is_inside; /* the kernels come first; false: the host does */

@@ -177,13 +177,17 @@ static size_t length_with_unit(const char *text, size_t length)
 
 void ridge_output_wrap(ridge_output *output, int indent, const char *first_indent, const char *text)
 {
-    size_t column;
+    ridge_output_text(output, first_indent);
+    ridge_output_wrap_on(output, indent, ridge_text_columns(first_indent, strlen(first_indent)),
+                         text);
+}
+
+void ridge_output_wrap_on(ridge_output *output, int indent, size_t column, const char *text)
+{
     bool at_start = true; /* of a line: no space goes before the next word */
 
     if (output == NULL)
         return;
-    ridge_output_text(output, first_indent);
-    column = ridge_text_columns(first_indent, strlen(first_indent));
     for (;;) {
         size_t length = 0;
         size_t width;

@@ -40,6 +40,28 @@ static double bound_of(const char *at)
     return count > 1 ? count : 1;
 }
 
+/* How deep groups stand in each other: the compiler goes down with them. */
+static size_t depth_of(const char *pattern)
+{
+    size_t depth = 0, most = 0;
+
+    for (const char *at = pattern; *at != '\0';) {
+        if (*at == '\\' && at[1] != '\0') {
+            at += 2;
+        } else if (*at == '[') {
+            at = skip_bracket(at);
+        } else {
+            if (*at == '(')
+                depth++;
+            else if (*at == ')' && depth > 0)
+                depth--;
+            most = depth > most ? depth : most;
+            at++;
+        }
+    }
+    return most;
+}
+
 /* How often the innermost part may be written out; a repetition of a group may hold others and
  * doubles what it repeats (a+ is aa*), so that three on each other are taken. */
 static double repetitions(const char *pattern, bool *is_doubled)
@@ -81,6 +103,9 @@ ridge_status ridge_regex_check(const char *pattern, ridge_error *err)
     if (is_doubled)
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "a repetition directly behind another: one of + * ? {n,m} is enough");
+    if (depth_of(pattern) > RIDGE_REGEX_DEPTH)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "groups nest deeper than %d",
+                          RIDGE_REGEX_DEPTH);
     if (!(size <= RIDGE_REGEX_BYTES))
         return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,
                           "with its repetitions written out it is longer than %d",

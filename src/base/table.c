@@ -17,6 +17,9 @@ enum {
     GAP_COLUMNS = 2,    /* between two columns of text */
     NARROWEST_TEXT = 8, /* not even where the line is still too long */
     KEPT_HEAD = 7,      /* of a name whose beginning is that of its neighbours */
+    SHORT_HEAD = 3,     /* of one that is too long even so */
+    DOTS = 3,
+    NARROWEST_OF_THREE = 16,
     NEIGHBOURS = 20,
 };
 
@@ -314,9 +317,35 @@ static size_t shared_head(const ridge_table *table, size_t row, size_t column, s
     return most;
 }
 
+static bool is_ascii(const ridge_text *text)
+{
+    size_t i;
+
+    for (i = 0; i < text->length; i++)
+        if (((unsigned char)text->data[i] & 0x80) != 0)
+            return false;
+    return true;
+}
+
+/* "nvj...128x8...z_TNT": the beginning, where the difference begins, and the end, for what is too
+ * long even without the shared head. */
+static void keep_three(ridge_text *shown, size_t at, size_t width, ridge_text *scratch)
+{
+    const size_t kept = width - SHORT_HEAD - 2 * DOTS;
+
+    ridge_text_clear(scratch);
+    ridge_text_add_bytes(scratch, shown->data, SHORT_HEAD);
+    ridge_text_add(scratch, "...");
+    ridge_text_add_bytes(scratch, shown->data + at, kept - kept / 2);
+    ridge_text_add(scratch, "...");
+    ridge_text_add_bytes(scratch, shown->data + shown->length - kept / 2, kept / 2);
+    ridge_text_clear(shown);
+    ridge_text_add_bytes(shown, scratch->data, scratch->length);
+}
+
 /* Cuts what a name shares with its neighbours, from the last word that is the same on: what is left
  * is shortened as ever. */
-static void cut_shared_head(ridge_text *shown, size_t shared, ridge_text *scratch)
+static void cut_shared_head(ridge_text *shown, size_t shared, size_t width, ridge_text *scratch)
 {
     size_t at = shared < shown->length ? shared : shown->length;
     size_t head = KEPT_HEAD;
@@ -329,6 +358,11 @@ static void cut_shared_head(ridge_text *shown, size_t shared, ridge_text *scratc
         head--;
     if (at < KEPT_HEAD + 4)
         return;
+    if (width >= NARROWEST_OF_THREE && KEPT_HEAD + DOTS + shown->length - at > width &&
+        is_ascii(shown)) {
+        keep_three(shown, at, width, scratch);
+        return;
+    }
     ridge_text_clear(scratch);
     ridge_text_add_bytes(scratch, shown->data, head);
     ridge_text_add(scratch, "...");
@@ -403,7 +437,7 @@ static bool write_text(const ridge_table *table, ridge_output *output)
             if (row > 0 && !whole && format->is_text &&
                 layouts[column].width < layouts[column].full)
                 cut_shared_head(&shown, shared_head(table, row - 1, column, layouts[column].width),
-                                &scratch);
+                                layouts[column].width, &scratch);
             if (line.length > 0)
                 ridge_text_add_repeat(&line, " ", GAP_COLUMNS);
             add_padded(&line, &shown, layouts[column].width, format->is_text, whole);

@@ -173,7 +173,8 @@ static const char *tool_text(const struct doctor *seen, enum doctor_tool_id id,
     if (!tool->is_found)
         snprintf(text, TEXT_BYTES, "not found; %s", without_tool[id]);
     else if (tool->is_silent)
-        snprintf(text, TEXT_BYTES, "found%s; it does not answer --version in time", place);
+        snprintf(text, TEXT_BYTES,
+                 "found%s; no version in time: the machine is busy, or try --wait 20", place);
     else
         snprintf(text, TEXT_BYTES, "%s%s", tool->version[0] != '\0' ? tool->version : "found",
                  place);
@@ -194,6 +195,7 @@ static const struct part {
 } parts[] = {
     {"bound, occupancy, banks", "bound", {{NULL}}, "computes from the numbers of a chip", NULL},
     {"diagnose, diff, source", "diagnose", {{NULL}}, "reads reports", NULL},
+    {"timeline, redact", "timeline", {{NULL}}, "reads traces; redact reports too", NULL},
     {"inspect", "inspect", {{NULL}}, "reads compiled code", NULL},
     {"check on the CPU", "check_cpu", {{NULL}}, "kernels with code for the CPU device", NULL},
     {"check on a GPU", "check_gpu", {{has_gpu, "no GPU"}}, "on cuda:0", NULL},
@@ -361,8 +363,9 @@ static void write_machine(ridge_output *output, const struct doctor *seen, bool 
                        tool_text(seen, (enum doctor_tool_id)i, text));
     if (has_python(seen))
         write_labelled(output, "torch", "%s",
-                       has_torch(seen)
-                           ? seen->torch
+                       has_torch(seen) ? seen->torch
+                       : seen->tools[DOCTOR_PYTHON].is_silent
+                           ? "not known: python3 did not answer in time, try --wait 20"
                            : "not in python3: kernels that are Python callables need it");
     write_labelled(output, "CUPTI", "%s%s%s%s",
                    !seen->has_cupti ? "not found; ridge record needs it: it comes with the CUDA "
@@ -370,9 +373,7 @@ static void write_machine(ridge_output *output, const struct doctor *seen, bool 
                                       "nvidia-cuda-cupti-cu12"
                    : seen->cupti_version[0] != '\0' ? seen->cupti_version
                                                     : "found",
-                   verbose && seen->cupti_path[0] != '\0' ? " (" : "",
-                   verbose ? seen->cupti_path : "",
-                   verbose && seen->cupti_path[0] != '\0' ? ")" : "");
+                   seen->cupti_path[0] != '\0' ? ", " : "", seen->cupti_path, "");
     if (verbose)
         write_labelled(output, "ridge", "%s, %s, sqlite %s", ridge_version(),
                        ridge_built_with(text, sizeof(text)), sqlite3_libversion());
@@ -502,6 +503,7 @@ static void json_tools(ridge_json *json, const struct doctor *seen)
     ridge_json_end_array(json);
     ridge_json_text(json, "torch", has_torch(seen) ? seen->torch : NULL);
     ridge_json_bool(json, "has_cupti", seen->has_cupti);
+    ridge_json_text(json, "cupti_path", seen->cupti_path[0] != '\0' ? seen->cupti_path : NULL);
     ridge_json_text(json, "cupti_version",
                     seen->cupti_version[0] != '\0' ? seen->cupti_version : NULL);
 }

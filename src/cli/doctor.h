@@ -52,7 +52,7 @@ struct doctor {
     char torch[DOCTOR_TEXT]; /* version; "" none */
     bool has_cupti;
     char cupti_version[DOCTOR_TEXT]; /* "13"; "" not known */
-    char cupti_path[1024];           /* of the first; "" in python3's packages */
+    char cupti_path[1024];           /* of the first; "" none */
     enum doctor_counters counters;
 };
 

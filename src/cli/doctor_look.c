@@ -42,7 +42,8 @@ static const char python_script[] =
     "except Exception: pass\n"
     "c = d and glob.glob(os.path.join(d, '..', 'nvidia', '*', 'lib', 'libcupti.so*'))\n"
     "print('python', sys.version.split()[0], 'torch', v.get('__version__') if d else None,\n"
-    "      'cupti', bool(c))\n";
+    "      'cupti', bool(c))\n"
+    "if c: print('cupti-path', os.path.normpath(sorted(c)[-1]))\n";
 
 static const struct tool_row {
     const char *name;
@@ -89,7 +90,9 @@ static void copy_version(const char *text, const char *before, char out[DOCTOR_T
 
 static void read_version(struct doctor *out, enum doctor_tool_id id, const char *text)
 {
+    static const char before[] = "\ncupti-path ";
     struct doctor_tool *const tool = &out->tools[id];
+    const char *const path = strstr(text, before);
 
     if (id == DOCTOR_PYTHON) {
         copy_version(text, "python ", tool->version);
@@ -97,6 +100,9 @@ static void read_version(struct doctor *out, enum doctor_tool_id id, const char 
         if (strcmp(out->torch, "None") == 0)
             out->torch[0] = '\0';
         out->has_cupti = out->has_cupti || strstr(text, "cupti True") != NULL;
+        if (path != NULL && out->cupti_path[0] == '\0')
+            snprintf(out->cupti_path, sizeof(out->cupti_path), "%.*s",
+                     (int)strcspn(path + sizeof(before) - 1, "\n"), path + sizeof(before) - 1);
         return;
     }
     copy_version(text, "Version ", tool->version);

@@ -2,10 +2,12 @@
  *
  * ridge explain: what a finding means, how it is decided, what to change and what to read. */
 #include <string.h>
+#include <strings.h>
 
 #include "commands.h"
 #include "options.h"
 #include "ridge/diagnose.h"
+#include "ridge/timeline.h"
 
 static const char usage[] = "ridge explain [options] [ID]";
 
@@ -58,6 +60,41 @@ static int unknown_topic(const char *id)
     return cli_usage_error("unknown finding '%s', ridge explain lists them", id);
 }
 
+/* Words of ridge timeline. X(NAME, text, meaning) */
+#define TERM_VERDICT(name, text, meaning) {"verdict", text, meaning},
+#define TERM_CAUSE(name, text, meaning) {"cause of idle time", text, meaning},
+#define TERM_FAULT(name, text, meaning) {"fault of a trace", text, meaning},
+static const struct term {
+    const char *kind, *name, *meaning;
+} terms[] = {RIDGE_VERDICT_OF_TIMELINE_LIST(TERM_VERDICT) RIDGE_IDLE_LIST(TERM_CAUSE)
+                 RIDGE_TRACE_FAULT_LIST(TERM_FAULT)};
+
+/* "no-work" is a cause, "NO-WORK" a verdict; any other spelling is the first that it may be. */
+static const struct term *find_term(const char *name)
+{
+    const struct term *like = NULL;
+    size_t i;
+
+    for (i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+        if (strcmp(terms[i].name, name) == 0)
+            return &terms[i];
+        if (like == NULL && strcasecmp(terms[i].name, name) == 0)
+            like = &terms[i];
+    }
+    return like;
+}
+
+static int explain_term(const struct term *term, const struct cli_output *out)
+{
+    ridge_output *const output = cli_open(out);
+
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, term->name);
+    ridge_output_format(output, ": a %s in ridge timeline\n", term->kind);
+    write_part(output, "What it means", term->meaning);
+    write_part(output, "Read on", "ridge help timeline; docs/timeline.md has the rules");
+    return cli_close(output, CLI_DONE);
+}
+
 int cmd_explain(int argc, char **argv)
 {
     struct cli_output out = {0};
@@ -66,6 +103,7 @@ int cmd_explain(int argc, char **argv)
         OPT_END,
     };
     const ridge_topic *topic;
+    const struct term *term;
     ridge_output *output;
     int status;
 
@@ -76,6 +114,9 @@ int cmd_explain(int argc, char **argv)
     if (argc < 2)
         return list_topics(&out);
     topic = ridge_topic_find(argv[1]);
+    term = topic == NULL ? find_term(argv[1]) : NULL;
+    if (term != NULL)
+        return explain_term(term, &out);
     if (topic == NULL)
         return unknown_topic(argv[1]);
     output = cli_open(&out);

@@ -24,12 +24,12 @@ void help_commands(ridge_output *output)
 {
     int group;
 
-    ridge_output_text(output,
-                      "usage: ridge COMMAND [options] FILE\n"
-                      "       ridge --version\n\n"
-                      "A workbench for CUDA kernels, without a GPU: the least time physics allows, "
-                      "which wall a\nkernel hits in its Nsight Compute report and what to change "
-                      "first, what its code takes.\n");
+    ridge_output_text(
+        output, "usage: ridge COMMAND [options] FILE\n"
+                "       ridge --version\n\n"
+                "A workbench for CUDA kernels, without a GPU: where the time of a trace goes, "
+                "the least time\nphysics allows, which wall a kernel hits in its Nsight "
+                "Compute report and what to change\nfirst, what its code takes.\n");
     for (group = 0; group < GROUP_COUNT; group++) {
         const struct command *command;
         bool headed = false;

@@ -84,6 +84,20 @@ static bool find_collector(char path[CLI_PATH_BYTES])
     return false;
 }
 
+static const char no_driver[] = "there is no NVIDIA driver (libcuda.so.1) here, see ridge doctor";
+
+/* Loaded and left: nothing of CUDA is started. */
+static bool has_driver(void)
+{
+    const char *const named = getenv("RIDGE_CUDA_LIBRARY");
+    void *const library =
+        dlopen(named != NULL && named[0] != '\0' ? named : "libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+
+    if (library != NULL)
+        dlclose(library);
+    return library != NULL;
+}
+
 static int find_parts(const struct request *request, char collector[CLI_PATH_BYTES],
                       char cupti[CUPTI_PATHS_BYTES])
 {
@@ -110,6 +124,10 @@ static int find_parts(const struct request *request, char collector[CLI_PATH_BYT
     }
     if (cli_find_cupti("", request->command[0], cupti, CUPTI_PATHS_BYTES))
         return CLI_DONE;
+    if (!has_driver()) {
+        cli_message(NULL, "nothing can be recorded: %s", no_driver);
+        return ridge_status_exit(RIDGE_ERR_NO_DEVICE);
+    }
     cli_message(NULL, "CUPTI (libcupti.so.11.8, .12 or .13) was not found; it comes with the CUDA "
                       "toolkit and with PyTorch, or: pip install nvidia-cuda-cupti-cu12; "
                       "--cupti FILE names one");
@@ -300,7 +318,8 @@ static int say_nothing(const struct request *request, const ridge_collect_totals
         cli_message(NULL, "nothing was recorded: '%s' %s", request->command[0],
                     how_it_ended(ending, text));
     else if (totals->process_count == 0)
-        cli_message(NULL, "nothing was recorded: '%s' did not use CUDA", request->command[0]);
+        cli_message(NULL, "nothing was recorded: '%s' did not use CUDA%s%s", request->command[0],
+                    has_driver() ? "" : "; ", has_driver() ? "" : no_driver);
     else
         cli_message(NULL,
                     "nothing was recorded: '%s' started CUDA but ran nothing in the time that was "

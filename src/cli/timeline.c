@@ -234,10 +234,15 @@ static void show_reading(struct progress *progress, const char *path, size_t ind
 static int open_file(const char *path, const struct timeline_request *request,
                      struct timeline_file *file)
 {
+    struct stat about;
     ridge_error err;
     int status;
 
     file->path = path;
+    if (strcmp(path, "-") == 0 || (stat(path, &about) == 0 && S_ISFIFO(about.st_mode))) {
+        cli_message(path, "a trace is not read from a pipe: save it to a file first");
+        return ridge_status_exit(RIDGE_ERR_IO);
+    }
     if (ridge_trace_open(path, NULL, &file->trace, &err) != RIDGE_OK)
         return cli_fail(path, &err);
     file->info = ridge_trace_get_info(file->trace);
@@ -257,6 +262,27 @@ static int open_file(const char *path, const struct timeline_request *request,
         return CLI_DONE;
     cli_message(path, "%s; what is there was read", file->info->partial);
     return ridge_status_exit(RIDGE_ERR_FORMAT);
+}
+
+/* Lines of --bounds that are of no use here: a slip in a name would pass unseen. */
+static void say_unused(const struct timeline_request *request, const struct timeline_file *files,
+                       size_t count)
+{
+    const char *first;
+    size_t unused, i;
+    char more[48] = "";
+    ridge_error err;
+
+    for (i = 0; i < count && request->given != NULL; i++) {
+        if (ridge_given_bounds_unused(request->given, files[i].trace, &unused, &first, &err) !=
+                RIDGE_OK ||
+            unused == 0)
+            continue;
+        if (unused > 1)
+            snprintf(more, sizeof(more), " (and %zu more)", unused - 1);
+        cli_message(request->bounds, "no kernel of %.100s fits '%s'%s",
+                    cli_base_name(files[i].path), first, more);
+    }
 }
 
 /* -- modes ------------------------------------------------------------------------------------- */
@@ -412,6 +438,7 @@ static int run(char **paths, size_t count, const struct timeline_request *reques
         timeline_match_devices(&files[0], &files[1]);
     if (opened == count || (opened > 0 && worst != CLI_USAGE && !request->compare))
         status = write_results(files, opened, compares, request);
+    say_unused(request, files, opened);
     /* Of a comparison AFTER counts: an improvement must be able to pass. */
     for (i = compares ? 1 : 0; i < opened && !isnan(request->fail_idle); i++)
         failed = is_too_idle(request, &files[i]) || failed;

@@ -3,7 +3,7 @@
  * Inside ridge timeline. timeline.c reads the command line and the traces, timeline_view.c computes
  * the tables that a screen or a document needs, the others print: timeline_answer.c the first lines,
  * timeline_text.c the screen, timeline_tables.c and timeline_gaps.c its tables, timeline_json.c,
- * timeline_csv.c; timeline_ranks.c several ranks, timeline_compare.c two traces. */
+ * timeline_csv.c; timeline_names.c names of kernels; timeline_ranks.c several ranks, timeline_compare.c two traces. */
 #ifndef RIDGE_CLI_TIMELINE_CLI_H
 #define RIDGE_CLI_TIMELINE_CLI_H
 
@@ -81,6 +81,13 @@ enum { TIMELINE_NAME = 512 };
 /* A kernel's name to read: without return type, parameters and namespaces, template arguments kept;
  * as recorded when whole. */
 char *timeline_kernel_name(const char *name, bool whole, char *buffer, size_t size);
+/* The same, and of a kernel that is made for a function what tells it from others: "elementwise_kernel
+ * silu_kernel(BFloat16)". */
+char *timeline_short_name(const char *name, char *buffer, size_t size);
+/* Short names of the rows of a table, where two would be alike longer ones; as recorded when whole.
+ * Freed with timeline_free_names(); NULL: out of memory. */
+char **timeline_row_names(const char *const *recorded, size_t count, bool whole);
+void timeline_free_names(char **names);
 /* The same of an operation by row of ridge_trace_ops(), without template arguments; "the end" for
  * RIDGE_TRACE_NONE. */
 char *timeline_op_name(const ridge_trace *trace, uint32_t op, char *buffer, size_t size);
@@ -125,9 +132,6 @@ enum { TIMELINE_LABEL = 10 }; /* columns of what stands in front of a line */
 /* The three lines that are the answer, and the first two of them. */
 void timeline_print_answer(const struct timeline_view *view, ridge_output *output);
 void timeline_print_device(const struct timeline_view *view, ridge_output *output);
-/* The reason of a verdict as far as it fits behind it. */
-void timeline_fit_reason(const ridge_device_account *account, const ridge_output *output,
-                         char *buffer, size_t size);
 /* What to do, in words. */
 void timeline_next_text(const struct timeline_view *view, char *buffer, size_t size);
 /* The screen of a file: at most 60 lines for the main device, three for each other one. */

@@ -10,7 +10,7 @@
 
 #include "timeline_cli.h"
 
-enum { WORD = 32, MOST_CHANGES = 20 };
+enum { WORD = 32, MOST_CHANGES = 20, SIDE = 9 /* columns of a label */ };
 
 void timeline_match_devices(const struct timeline_file *before, struct timeline_file *after)
 {
@@ -42,14 +42,14 @@ static void print_side(const char *label, const struct timeline_file *file, bool
     if (with_device)
         snprintf(device, sizeof(device), "device %" PRId64 ", ",
                  timeline_device_id(file->trace, account));
-    snprintf(first, sizeof(first), "%-9s", label);
+    snprintf(first, sizeof(first), "%-*s", SIDE, label);
     snprintf(text, sizeof(text), "%sspan %s = kernels %s + copies only %s + idle %s, %.200s",
              device, timeline_time(span_ns, span, WORD),
              timeline_percent((double)account->kernel_ns, span_ns, kernels, WORD),
              timeline_percent((double)account->copy_only_ns, span_ns, copies, WORD),
              timeline_percent((double)account->idle_ns, span_ns, idle, WORD),
              cli_base_name(file->path));
-    ridge_output_wrap(output, 9, first, text);
+    ridge_output_wrap(output, SIDE, first, text);
 }
 
 /* The part of the span that changed most: kernels, copies, a cause of idle time. */
@@ -80,23 +80,26 @@ static void print_verdicts(const struct timeline_file *before, const struct time
     const double to_ns = (double)timeline_span(after->main);
     const char *most;
     double change_ns;
-    char text[160];
+    char text[160], verdicts[96], change[WORD];
 
-    snprintf(text, sizeof(text), "%s -> %s", ridge_timeline_verdict_name(before->main->verdict),
+    snprintf(verdicts, sizeof(verdicts), "%s -> %s",
+             ridge_timeline_verdict_name(before->main->verdict),
              ridge_timeline_verdict_name(after->main->verdict));
     ridge_output_text(output, "verdict  ");
-    ridge_output_styled(output, RIDGE_STYLE_STRONG, text);
-    if (from_ns > 0 && to_ns > 0 && fmax(from_ns, to_ns) < 1.005 * fmin(from_ns, to_ns))
-        ridge_output_text(output, ": the span is as long as before");
-    else if (from_ns > 0 && to_ns > 0)
-        ridge_output_format(output, ": the span is %.3g times %s",
-                            fmax(from_ns, to_ns) / fmin(from_ns, to_ns),
-                            to_ns <= from_ns ? "shorter" : "longer");
+    ridge_output_styled(output, RIDGE_STYLE_STRONG, verdicts);
+    if (from_ns <= 0 || to_ns <= 0)
+        text[0] = '\0';
+    else if (fmax(from_ns, to_ns) < 1.005 * fmin(from_ns, to_ns))
+        snprintf(text, sizeof(text), ": the span is as long as before");
+    else
+        snprintf(text, sizeof(text), ": the span is %.3g times %s",
+                 fmax(from_ns, to_ns) / fmin(from_ns, to_ns),
+                 to_ns <= from_ns ? "shorter" : "longer");
     most = most_changed(before->main, after->main, &change_ns);
     if (change_ns != 0)
-        ridge_output_format(output, "; most in %s, %c%s", most, change_ns < 0 ? '-' : '+',
-                            timeline_time(fabs(change_ns), text, WORD));
-    ridge_output_text(output, "\n");
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "; most in %s, %c%s", most,
+                 change_ns < 0 ? '-' : '+', timeline_time(fabs(change_ns), change, WORD));
+    ridge_output_wrap_on(output, SIDE, SIDE + strlen(verdicts), text);
 }
 
 static void add_change(ridge_table *table, double before_ns, double after_ns)
@@ -165,17 +168,16 @@ static void add_medians(ridge_table *table, double before_ns, double after_ns)
     ridge_table_text(table, text);
 }
 
-static void add_kernel_change(ridge_table *table, const ridge_kernel_change *change, bool whole)
+static void add_kernel_change(ridge_table *table, const ridge_kernel_change *change,
+                              const char *name)
 {
-    char name[TIMELINE_NAME];
-
     ridge_table_text(table, change_name(change->kind));
     add_change(table, (double)change->total_before_ns, (double)change->total_after_ns);
     timeline_add_time(table, (double)change->total_before_ns);
     timeline_add_time(table, (double)change->total_after_ns);
     add_counts(table, change->count_before, change->count_after);
     add_medians(table, change->median_before_ns, change->median_after_ns);
-    ridge_table_text(table, timeline_kernel_name(change->name, whole, name, sizeof(name)));
+    ridge_table_text(table, name);
 }
 
 /* Of all kernels, also of those that are the same. */
@@ -213,17 +215,19 @@ static void print_kernels(const ridge_kernel_change *changes, size_t count, size
         {"name", "Name", RIDGE_UNIT_NONE, true, 16, 0},
     };
     ridge_table *const table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    const char **const recorded = calloc(count + 1, sizeof(*recorded));
+    char **names;
     size_t shown = 0, different = 0, i;
 
-    for (i = 0; i < count; i++) {
-        if (changes[i].kind == RIDGE_KERNEL_SAME)
-            continue;
-        different++;
-        if (shown >= most)
-            continue;
-        shown++;
-        add_kernel_change(table, &changes[i], whole);
-    }
+    for (i = 0; recorded != NULL && i < count; i++)
+        if (changes[i].kind != RIDGE_KERNEL_SAME && different++ < most)
+            recorded[shown++] = changes[i].name;
+    names = recorded != NULL ? timeline_row_names(recorded, shown, whole) : NULL;
+    for (i = 0, shown = 0; names != NULL && i < count && names[shown] != NULL; i++)
+        if (changes[i].kind != RIDGE_KERNEL_SAME)
+            add_kernel_change(table, &changes[i], names[shown++]);
+    timeline_free_names(names);
+    free(recorded);
     if (shown > 0) {
         add_kernel_sum(table, changes, count);
         ridge_table_write(table, RIDGE_FORMAT_TEXT, output, NULL, NULL);

@@ -63,14 +63,22 @@ static bool has_bounds(const struct timeline_view *view)
     return false;
 }
 
+static bool is_worst(const struct timeline_view *view, const ridge_trace_sum *sum)
+{
+    return view->next.worst != NULL && view->next.worst->sum.name_id == sum->name_id;
+}
+
+/* The kernel to profile is marked. */
 static void add_kernel(ridge_table *table, const struct timeline_view *view,
-                       const ridge_trace_sum *sum, bool with_bounds, bool whole)
+                       const ridge_trace_sum *sum, bool with_bounds, const char *name)
 {
     const ridge_kernel_rank *const rank = timeline_rank_of(view, sum->name_id);
     const bool has_bound = rank != NULL && rank->bound_count > 0 && rank->ratio > 0;
-    char name[TIMELINE_NAME];
+    char share[WORD], text[WORD + 4];
 
-    timeline_add_percent(table, sum->share_frac, 1);
+    snprintf(text, sizeof(text), "%s%s", is_worst(view, sum) ? "> " : "",
+             timeline_percent(sum->share_frac, 1, share, sizeof(share)));
+    ridge_table_text(table, text);
     timeline_add_time(table, (double)sum->total_ns);
     /* Of all calls, where only some have a bound as if the others were like them. */
     if (with_bounds && has_bound && rank->ratio >= 1)
@@ -81,7 +89,35 @@ static void add_kernel(ridge_table *table, const struct timeline_view *view,
         add_ratio(table, has_bound ? rank->ratio : (double)NAN);
     ridge_table_count(table, sum->count);
     timeline_add_time(table, sum->median_ns);
-    ridge_table_text(table, timeline_kernel_name(sum->name, whole, name, sizeof(name)));
+    ridge_table_text(table, name);
+}
+
+/* The first rows, the last of them the kernel to profile where that comes later. New, freed with
+ * free(); NULL: out of memory. */
+static const ridge_trace_sum **choose_kernels(const struct timeline_view *view, size_t count)
+{
+    const ridge_trace_sum **const rows = calloc(count + 1, sizeof(*rows));
+    size_t i;
+
+    for (i = 0; rows != NULL && i < count; i++)
+        rows[i] = &view->kernels.rows[i];
+    for (i = count; rows != NULL && i < view->kernels.count; i++)
+        if (is_worst(view, &view->kernels.rows[i]))
+            rows[count - 1] = &view->kernels.rows[i];
+    return rows;
+}
+
+static char **kernel_names(const ridge_trace_sum *const *rows, size_t count, bool whole)
+{
+    const char **const recorded = calloc(count + 1, sizeof(*recorded));
+    char **names;
+    size_t i;
+
+    for (i = 0; recorded != NULL && i < count; i++)
+        recorded[i] = rows[i]->name;
+    names = recorded != NULL ? timeline_row_names(recorded, count, whole) : NULL;
+    free(recorded);
+    return names;
 }
 
 void timeline_table_kernels(const struct timeline_view *view, size_t most, bool whole,
@@ -100,6 +136,8 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
     };
     const size_t count = view->kernels.count < most ? view->kernels.count : most;
     const bool with_bounds = has_bounds(view);
+    const ridge_trace_sum **const rows = count > 0 ? choose_kernels(view, count) : NULL;
+    char **const names = rows != NULL ? kernel_names(rows, count, whole) : NULL;
     bool has_below = false;
     ridge_table *table;
     size_t i;
@@ -108,12 +146,14 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
         return;
     table = with_bounds ? ridge_table_create(bounded, sizeof(bounded) / sizeof(bounded[0]))
                         : ridge_table_create(plain, sizeof(plain) / sizeof(plain[0]));
-    for (i = 0; i < count; i++) {
-        const ridge_kernel_rank *const rank = timeline_rank_of(view, view->kernels.rows[i].name_id);
+    for (i = 0; names != NULL && i < count; i++) {
+        const ridge_kernel_rank *const rank = timeline_rank_of(view, rows[i]->name_id);
 
         has_below |= rank != NULL && rank->ratio < 1;
-        add_kernel(table, view, &view->kernels.rows[i], with_bounds, whole);
+        add_kernel(table, view, rows[i], with_bounds, names[i]);
     }
+    timeline_free_names(names);
+    free(rows);
     timeline_finish_table(table, output);
     if (has_below)
         ridge_output_styled(output, RIDGE_STYLE_DIM,
@@ -234,6 +274,44 @@ static int by_merged_time(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+/* Length of a name without the number at its end; the number: 0 without one. */
+static size_t split_number(const char *name, unsigned long long *number)
+{
+    size_t length = strlen(name);
+
+    while (length > 0 && name[length - 1] >= '0' && name[length - 1] <= '9')
+        length--;
+    *number = strtoull(name + length, NULL, 10);
+    return length;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    unsigned long long a, b;
+
+    split_number(((const struct merged *)left)->name, &a);
+    split_number(((const struct merged *)right)->name, &b);
+    return a < b ? -1 : a > b;
+}
+
+/* Steps that follow each other in the table stand in their order: "step 0" before "step 1". */
+static void order_steps(struct merged *rows, size_t count)
+{
+    size_t first = 0, i;
+
+    for (i = 1; i <= count; i++) {
+        unsigned long long number;
+        const size_t length = split_number(rows[first].name, &number);
+
+        if (i < count && rows[first].name[length] != '\0' &&
+            split_number(rows[i].name, &number) == length && rows[i].name[length] != '\0' &&
+            strncmp(rows[first].name, rows[i].name, length) == 0)
+            continue;
+        qsort(rows + first, i - first, sizeof(*rows), by_number);
+        first = i;
+    }
+}
+
 enum { MOST_MERGED = 20000 };
 
 static size_t count_ranges(const struct timeline_view *view)
@@ -282,6 +360,7 @@ static struct merged *merge_ranges(const struct timeline_view *view, size_t *cou
     }
     *count = last + 1;
     qsort(rows, *count, sizeof(*rows), by_merged_time);
+    order_steps(rows, *count);
     return rows;
 }
 

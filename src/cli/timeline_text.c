@@ -70,24 +70,12 @@ static void print_source(const struct timeline_view *view, ridge_output *output)
     if (info->rank >= 0 && info->world_size > 0)
         add(&line, " of %d", info->world_size);
     if (file->window.is_set)
-        add(&line, "; window %s to %s",
-            timeline_time((double)(file->window.start_ns - file->origin_ns), from, sizeof(from)),
+        add(&line, "; window %s%s to %s",
+            timeline_time(fabs((double)(file->window.start_ns - file->origin_ns)), from,
+                          sizeof(from)),
+            file->window.start_ns < file->origin_ns ? " before the first work" : "",
             timeline_time((double)(file->window.end_ns - file->origin_ns), to, sizeof(to)));
     labelled(output, "trace", line.text);
-}
-
-/* The whole of a reason that the verdict's line had no room for; of these two verdicts the rest
- * stands in the lines below. */
-static void print_reason(const struct timeline_view *view, ridge_output *output)
-{
-    const ridge_timeline_verdict verdict = view->account->verdict;
-    char fitted[256];
-
-    if (verdict == RIDGE_TIMELINE_LAUNCH_BOUND || verdict == RIDGE_TIMELINE_GPU_BOUND)
-        return;
-    timeline_fit_reason(view->account, output, fitted, sizeof(fitted));
-    if (strcmp(fitted, view->account->reason) != 0)
-        labelled(output, "reason", view->account->reason);
 }
 
 static void print_queue(const struct timeline_view *view, ridge_output *output)
@@ -109,8 +97,9 @@ static void print_queue(const struct timeline_view *view, ridge_output *output)
         add(&line, "; waited %s for room in it",
             timeline_time((double)account->queue_full_ns, text, sizeof(text)));
     if (account->graph_launch_count > 0)
-        add(&line, "; %zu graph launches with %zu of %zu kernels", account->graph_launch_count,
-            account->graph_kernel_count, account->kernel_count + account->graph_row_count);
+        add(&line, "; %zu graph launch%s with %zu of %zu kernels", account->graph_launch_count,
+            account->graph_launch_count == 1 ? "" : "es", account->graph_kernel_count,
+            account->kernel_count + account->graph_row_count);
     labelled(output, "launches", line.used > 2 ? line.text + 2 : "");
 }
 
@@ -293,7 +282,6 @@ static void print_parts(const struct timeline_view *view, const struct limits *l
     }
     timeline_print_answer(view, output);
     ridge_output_text(output, "\n");
-    print_reason(view, output);
     print_source(view, output);
     print_queue(view, output);
     print_overlap(view, output);

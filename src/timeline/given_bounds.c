@@ -12,6 +12,7 @@
 #include "timeline/next_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ enum { MOST_LINES = 10000, LINE_BYTES = 8192 };
 
 typedef struct given_line {
     regex_t expression;
+    char pattern[64]; /* as far as it fits, for messages */
     ridge_work work;
 } given_line;
 
@@ -140,6 +142,7 @@ static ridge_status add_line(ridge_given_bounds *bounds, char *line, size_t numb
         return ridge_fail(err, status, "out of memory");
     if (status != RIDGE_OK)
         return ridge_fail(err, RIDGE_ERR_FORMAT, "line %zu: %s", number, inner.text);
+    snprintf(bounds->lines[bounds->count].pattern, sizeof(bounds->lines->pattern), "%s", pattern);
     bounds->lines[bounds->count++].work = work;
     return RIDGE_OK;
 }
@@ -197,12 +200,52 @@ ridge_status ridge_given_bounds_read(const char *path, ridge_given_bounds **out,
     return status;
 }
 
+static bool fits(const given_line *line, const char *demangled, const char *base)
+{
+    return regexec(&line->expression, base, 0, NULL, 0) == 0 ||
+           regexec(&line->expression, demangled, 0, NULL, 0) == 0;
+}
+
 const ridge_work *given_bounds_find(const ridge_given_bounds *given, const char *demangled,
                                     const char *base)
 {
     for (size_t i = 0; given != NULL && i < given->count; i++)
-        if (regexec(&given->lines[i].expression, base, 0, NULL, 0) == 0 ||
-            regexec(&given->lines[i].expression, demangled, 0, NULL, 0) == 0)
+        if (fits(&given->lines[i], demangled, base))
             return &given->lines[i].work;
     return NULL;
+}
+
+/* A line is asked until it fits, a name only while some do not. */
+ridge_status ridge_given_bounds_unused(const ridge_given_bounds *bounds, const ridge_trace *trace,
+                                       size_t *count, const char **first, ridge_error *err)
+{
+    ridge_trace_sums sums = {0};
+    bool *used = NULL;
+    ridge_status status;
+    char base[1024];
+
+    *count = 0;
+    *first = NULL;
+    status =
+        ridge_trace_sum_kernels(trace, RIDGE_KERNEL_BY_NAME, RIDGE_TRACE_NONE, NULL, &sums, err);
+    if (status == RIDGE_OK) {
+        used = ridge_calloc(bounds->count + 1, sizeof(*used));
+        if (used == NULL)
+            status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; status == RIDGE_OK && i < sums.count; i++) {
+        const char *const name = sums.rows[i].name;
+
+        ridge_kernel_base_name(name, base, sizeof(base));
+        for (size_t line = 0; line < bounds->count; line++)
+            used[line] = used[line] || fits(&bounds->lines[line], name, base);
+    }
+    for (size_t line = bounds->count; status == RIDGE_OK && line-- > 0;)
+        if (!used[line]) {
+            ++*count;
+            *first = bounds->lines[line].pattern;
+        }
+    ridge_free(used);
+    ridge_trace_sums_free(&sums);
+    return status;
 }

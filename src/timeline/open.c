@@ -1,11 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * ridge_trace_open(): which reader, by the first bytes. */
+#include "timeline/kineto/kineto_internal.h"
 #include "timeline/timeline_internal.h"
 
 #include <string.h>
 
 #include "base/file.h"
+
+/* SQLite reads no packed file, and a trace of Kineto is none. */
+static ridge_status refuse_packed_export(const void *bytes, size_t size, ridge_error *err)
+{
+    static const char sqlite[] = "SQLite format 3";
+    char first[sizeof(sqlite)] = "";
+    kineto_input *input;
+    bool is_export;
+
+    if (kineto_input_open(NULL, bytes, size, &input, err) != RIDGE_OK)
+        return err != NULL ? err->status : RIDGE_ERR_OUT_OF_MEMORY;
+    is_export = kineto_input_read(input, first, sizeof(first)) == sizeof(first) &&
+                memcmp(first, sqlite, sizeof(sqlite)) == 0;
+    kineto_input_free(input);
+    return is_export ? ridge_fail(err, RIDGE_ERR_UNSUPPORTED,
+                                  "a packed SQLite export: unpack it first (gunzip, unzstd)")
+                     : RIDGE_OK;
+}
 
 ridge_status ridge_trace_read(const void *data, size_t size_bytes, const char *name,
                               const ridge_trace_options *options, ridge_trace **out,
@@ -19,6 +38,8 @@ ridge_status ridge_trace_read(const void *data, size_t size_bytes, const char *n
     *out = NULL;
     options = options != NULL ? options : &none;
     status = trace_recognise(data, size_bytes, name != NULL ? name : "", &is_sqlite, err);
+    if (status == RIDGE_OK && !is_sqlite)
+        status = refuse_packed_export(data, size_bytes, err);
     if (status != RIDGE_OK)
         return status;
     trace = trace_create();
@@ -52,6 +73,8 @@ ridge_status ridge_trace_open(const char *path, const ridge_trace_options *optio
         status = ridge_file_open(path, &file, err);
     if (status == RIDGE_OK)
         status = trace_recognise(file.bytes.data, file.bytes.size, path, &is_sqlite, err);
+    if (status == RIDGE_OK && !is_sqlite)
+        status = refuse_packed_export(file.bytes.data, file.bytes.size, err);
     ridge_file_release(&file);
     if (status != RIDGE_OK)
         return status;

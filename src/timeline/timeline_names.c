@@ -11,13 +11,8 @@ static const word causes[] = {
 #define WORD(name, text, meaning) {text, meaning},
     RIDGE_IDLE_LIST(WORD)};
 static const word verdicts[] = {RIDGE_VERDICT_OF_TIMELINE_LIST(WORD)};
+static const word faults[] = {RIDGE_TRACE_FAULT_LIST(WORD)};
 #undef WORD
-
-static const char *const faults[] = {
-#define TEXT(name, text) text,
-    RIDGE_TRACE_FAULT_LIST(TEXT)
-#undef TEXT
-};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -56,5 +51,10 @@ const char *ridge_pace_name(ridge_pace pace)
 
 const char *ridge_trace_fault_name(ridge_trace_fault_kind kind)
 {
-    return (size_t)kind < COUNT_OF(faults) ? faults[kind] : "unknown";
+    return (size_t)kind < COUNT_OF(faults) ? faults[kind].name : "unknown";
+}
+
+const char *ridge_trace_fault_meaning(ridge_trace_fault_kind kind)
+{
+    return (size_t)kind < COUNT_OF(faults) ? faults[kind].meaning : "";
 }

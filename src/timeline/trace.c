@@ -251,6 +251,10 @@ uint32_t trace_device(ridge_trace *trace, int64_t id)
          trace->device_slots[at] != 0; at = (at + 1) & (trace->device_slot_count - 1))
         if (rows[trace->device_slots[at] - 1].id == id)
             return trace->device_slots[at] - 1;
+    if (trace->devices.count == TRACE_DEVICES_MOST) {
+        trace_partial(trace, "more than %d devices: those beyond count as one", TRACE_DEVICES_MOST);
+        return TRACE_DEVICES_MOST - 1;
+    }
     append(trace, &trace->devices, &added, sizeof(added));
     if (trace->failed)
         return 0;

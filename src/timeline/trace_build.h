@@ -53,6 +53,8 @@ const char *trace_text(ridge_trace *trace, const char *bytes, size_t length);
 uint32_t trace_process(ridge_trace *trace, int64_t id);
 /* id -1: by name alone. name 0 keeps the one that is known. */
 uint32_t trace_thread(ridge_trace *trace, uint32_t process, int64_t id, uint32_t name);
+/* No machine has more; each is accounted by itself, over all work. */
+enum { TRACE_DEVICES_MOST = 1024 };
 /* The numbers of a device are the reader's to fill in; the pointer is good until the next call. */
 uint32_t trace_device(ridge_trace *trace, int64_t id);
 ridge_trace_device *trace_device_at(ridge_trace *trace, uint32_t device);

@@ -51,7 +51,7 @@ if command -v pkg-config >/dev/null; then
     export PKG_CONFIG_PATH
     # shellcheck disable=SC2046 # words are wanted
     "$compiler" ${sanitizers:+"-fsanitize=$sanitizers"} "$here/program/program.c" \
-        -o "$work/by_pkg_config" $(pkg-config --static --cflags --libs ridge) ||
+        -o "$work/by_pkg_config" $(pkg-config --cflags --libs ridge) ||
         fail 'pkg-config does not give what a program needs'
     [ "$("$work/by_pkg_config" "$data")" = '8 kernels' ] || fail 'the program of pkg-config fails'
 fi

@@ -302,7 +302,8 @@ static void again(void **state)
     write_in("{" MEMBERS
              "\"traceEvents\": [" KERNEL EVENT("user_annotation", "of smith", TID) "]}");
     assert_int_equal(ridge_trace_redact(in_path, out_path, &summary, NULL), RIDGE_OK);
-    snprintf(first, sizeof(first), "%s", out_text());
+    assert_true(strlen(out_text()) < sizeof(first));
+    memcpy(first, out_text(), strlen(out_text()) + 1);
     assert_int_equal(rename(out_path, in_path), 0);
     assert_int_equal(ridge_trace_redact(in_path, out_path, &summary, NULL), RIDGE_OK);
     assert_string_equal(out_text(), first);

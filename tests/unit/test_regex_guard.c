@@ -45,10 +45,25 @@ static void is_taken(void **state)
         regfree(&expression);
 }
 
+/* 50,000 groups in each other overflow the stack of regcomp(). */
+static void depth_is_bounded(void **state)
+{
+    static char pattern[50000 + 1];
+    ridge_error err = {0};
+
+    (void)state;
+    memset(pattern, '(', sizeof(pattern) - 1);
+    assert_int_equal(ridge_regex_check(pattern, &err), RIDGE_ERR_INVALID_ARGUMENT);
+    assert_non_null(strstr(err.text, "deeper"));
+    pattern[RIDGE_REGEX_DEPTH] = '\0';
+    assert_int_equal(ridge_regex_check(pattern, &err), RIDGE_OK);
+}
+
 int main(void)
 {
     static cases list;
 
+    cases_add(&list, "depth", depth_is_bounded, NULL);
     CASES_ADD_ROWS(&list, is_taken, patterns);
     return cases_run(&list, "regex_guard");
 }

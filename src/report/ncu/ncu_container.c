@@ -158,6 +158,18 @@ static bool walk_blocks(ridge_report *report, ridge_cursor cursor, bool headers)
     return enough_memory;
 }
 
+/* JSON or SQLite. */
+static bool may_be_trace(ridge_slice bytes)
+{
+    static const char sqlite[] = "SQLite format 3";
+    size_t at = 0;
+
+    while (at < bytes.size && at < 64 && memchr(" \t\r\n", bytes.data[at], 4) != NULL)
+        at++;
+    return (at < bytes.size && (bytes.data[at] == '{' || bytes.data[at] == '[')) ||
+           (bytes.size >= sizeof(sqlite) && memcmp(bytes.data, sqlite, sizeof(sqlite)) == 0);
+}
+
 ridge_status ncu_report_read(ridge_report *report, ridge_slice bytes, ridge_error *err)
 {
     ridge_cursor cursor = ridge_cursor_of(bytes);
@@ -165,6 +177,10 @@ ridge_status ncu_report_read(ridge_report *report, ridge_slice bytes, ridge_erro
     uint32_t header_bytes;
     size_t i;
 
+    if (may_be_trace(bytes))
+        return ridge_fail(err, RIDGE_ERR_FORMAT,
+                          "not an Nsight Compute report; traces of PyTorch and Nsight Systems are "
+                          "for ridge timeline");
     if (cursor.failed || memcmp(found.data, magic, sizeof(magic)) != 0)
         return ridge_fail(err, RIDGE_ERR_FORMAT,
                           "not an Nsight Compute report: expected the magic \"NVR\" or the raw "

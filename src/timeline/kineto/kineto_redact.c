@@ -202,7 +202,7 @@ static bool is_environment(kineto_slice key)
 /* All texts in a value, with the key that stands last before each. */
 static void learn_value(redactor *to, kineto_slice key, kineto_slice value)
 {
-    const char *at = value.data, *const end = value.data + value.size;
+    const char *at = value.data, *const end = kineto_end(value);
     const char *variables_end = is_environment(key) ? end : at;
 
     while ((at = kineto_find_quote(at, end)) < end) {
@@ -312,7 +312,7 @@ static void add_number(ridge_text *out, const char *key, int64_t number)
 
 static void add_three(ridge_text *out, const char *key, kineto_slice text)
 {
-    const char *at = text.data, *const end = text.data + text.size;
+    const char *at = text.data, *const end = kineto_end(text);
     kineto_slice value;
     int64_t number;
     int count = 0;

@@ -77,6 +77,9 @@ static ridge_status read_tables(nsys_reader *reader, const char *path, ridge_err
     nsys_read_ranges(reader);
     nsys_read_rest(reader);
     nsys_read_gpus(reader);
+    if (reader->trace->info.skipped_count > 0)
+        trace_partial(reader->trace, "%" PRIu64 " rows are malformed and left out",
+                      reader->trace->info.skipped_count);
     return reader->trace->failed ? ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory")
                                  : RIDGE_OK;
 }

@@ -1,1 +1,1 @@
-folder=$(mktemp -d) && cd "$folder" && touch libcupti.so.13 && ridge record --cupti libcupti.so.13 -- echo its output; status=$?; ls; cd / && rm -r "$folder"; exit $status
+folder=$(mktemp -d) && cd "$folder" && touch libcupti.so.13 && RIDGE_CUDA_LIBRARY=/nonexistent ridge record --cupti libcupti.so.13 -- echo its output; status=$?; ls; cd / && rm -r "$folder"; exit $status

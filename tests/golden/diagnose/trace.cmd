@@ -1,0 +1,1 @@
+ridge diagnose timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --kernels --bounds timeline/bounds_unused.txt timeline/decode.json | tail -3

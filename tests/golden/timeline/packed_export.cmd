@@ -1,0 +1,1 @@
+gzip -c timeline/alloc.sqlite > "${TMPDIR:-/tmp}/ridge_packed.$$"; ridge timeline "${TMPDIR:-/tmp}/ridge_packed.$$" 2>&1 | sed "s/.*ridge_packed[^:]*/ridge: packed/"; rm "${TMPDIR:-/tmp}/ridge_packed.$$"

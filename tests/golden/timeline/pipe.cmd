@@ -1,0 +1,1 @@
+cat timeline/decode.json | ridge timeline -
