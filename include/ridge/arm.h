@@ -79,7 +79,8 @@ const char *ridge_arm_text(const ridge_arm *arm); /* as given */
  * same code is found (ridge/image.h). Of a library which code a kernel runs is not known, so its
  * hash is made of all kernels in it (without any, of the sections that are executed) and its name. Of
  * a family's GPU variant that of the variant's kernels, of every target and type, in this build of
- * ridge. Other families' variants are not known (""), since their code is ridge's own. */
+ * ridge; of one for the CPU that of all code of the program it is compiled into and of its name, "" where
+ * that cannot be looked at (on other systems than Linux). */
 const ridge_code *ridge_arm_code(const ridge_arm *arm);
 const char *ridge_arm_code_hash(const ridge_arm *arm); /* its hash */
 /* What is to be archived, borrowed: of a manifest the same with its image in it, and with the

@@ -47,6 +47,17 @@ ridge_status ridge_ledger_import_line(ridge_ledger *ledger, const char *line, si
                                       ridge_error *err);
 ridge_status ridge_ledger_commit(ridge_ledger *ledger, ridge_error *err);
 void ridge_ledger_rollback(ridge_ledger *ledger);
+/* Times that another tool measured: the JSON of nvbench, a trace of FlashInfer-Bench (lines), a list of
+ * triton's do_bench (an array, or a number a line, in ms). The session's tool_version ends in
+ * "imported", its arms are rivals with a measurement each and no comparison: they can be shown, and
+ * decide nothing. text ends in 0; name: of the file. out->tool NULL: it is none of these, nothing was
+ * done. Idempotent; a transaction is the caller's. RIDGE_ERR_FORMAT. */
+typedef struct ridge_foreign {
+    const char *tool;
+    size_t time_count, skipped_count; /* skipped: cases without a time */
+} ridge_foreign;
+ridge_status ridge_ledger_import_foreign(ridge_ledger *ledger, const char *text, size_t size_bytes,
+                                         const char *name, ridge_foreign *out, ridge_error *err);
 /* All rows, sorted by table and id; the first line is the header. */
 ridge_status ridge_ledger_export(ridge_ledger *ledger, FILE *stream, bool with_artefacts,
                                  ridge_error *err);

@@ -94,6 +94,10 @@ typedef struct ridge_idle_gap {
     int64_t start_ns, end_ns;
     uint32_t before, after; /* rows of ridge_trace_ops(); NONE at a window's edge */
     uint32_t range; /* row of ridge_trace_ranges(): innermost around the next launch; NONE */
+    /* Where the host was meanwhile: the innermost range on the thread that launches next that covers
+     * more than half of its time from the gap's start to the end of that launch, a frame of Python
+     * where no other does; else range. A launch that had returned before: range. */
+    uint32_t host_range;
     size_t first_piece, piece_count;
     uint8_t cause; /* the one with most of it */
 } ridge_idle_gap;
@@ -205,6 +209,11 @@ const ridge_device_account *ridge_timeline_devices(const ridge_timeline *timelin
 const ridge_trace_fault *ridge_timeline_faults(const ridge_timeline *timeline, size_t *count);
 /* The device that decides: that with the most idle time of those with kernels; NULL: none. */
 const ridge_device_account *ridge_timeline_main_device(const ridge_timeline *timeline);
+/* Fills host_idle_ns of ranges that were summed over the window of these accounts, from the gaps of one
+ * device. */
+ridge_status ridge_timeline_range_idle(const ridge_timeline *timeline,
+                                       const ridge_device_account *device, ridge_range_sums *sums,
+                                       ridge_error *err);
 
 /* -- what next --------------------------------------------------------------------------------- */
 

@@ -92,6 +92,9 @@ typedef struct ridge_range_sum {
     int64_t kernel_ns;        /* sum of the kernels' times */
     uint64_t kernel_count, op_count;
     int64_t idle_ns; /* of the projected time: nothing ran on the device (any of its devices) */
+    /* Time in which a device was idle while the host was in an instance, summed over them: from
+     * ridge_timeline_range_idle(), 0 before. */
+    int64_t host_idle_ns;
     uint64_t innermost_count; /* kernels for which it is the innermost range */
     int64_t innermost_ns;
 } ridge_range_sum;
@@ -108,6 +111,11 @@ ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
                                     const ridge_trace_window *window, ridge_range_sums *out,
                                     ridge_error *err);
 void ridge_range_sums_free(ridge_range_sums *sums);
+
+/* The name that ranges share which differ in numbers: numbers that are words of their own become '*',
+ * "decode step *" of "decode step 3"; without the colon of the default domain and what PyTorch's
+ * emit_nvtx() puts behind names. Writes into buffer and returns it; cut to size - 1. */
+char *ridge_range_family(const char *name, char *buffer, size_t size);
 
 /* A kernel's name as `ncu -k` wants it: without return type, namespaces, template arguments and
  * parameters. Writes into buffer and returns it; cut to size - 1. */

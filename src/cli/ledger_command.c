@@ -252,43 +252,116 @@ static int export(struct request *request)
     return status;
 }
 
-/* Lines of a stream, each imported; says where one is refused. */
-static int import_stream(struct request *request, FILE *stream, const char *name)
+/* Lines of ridge-bench/1, each imported; says where one is refused. */
+static int import_lines(struct request *request, const char *text, size_t size, const char *name)
 {
-    char *line = NULL, where[400];
-    size_t room = 0, number = 0;
-    ssize_t length;
+    const char *const end = text + size;
+    char where[400];
+    size_t number = 0;
     ridge_error err;
-    int status = CLI_DONE;
 
-    while (status == CLI_DONE && (length = getline(&line, &room, stream)) >= 0) {
+    while (text < end) {
+        const char *const newline = memchr(text, '\n', (size_t)(end - text));
+        const size_t length = (size_t)((newline != NULL ? newline : end) - text);
+
         number++;
-        if (number == 1 && strncmp(line, "SQLite format 3", 15) == 0) {
-            cli_message(name, "a ledger, expected lines of JSON: ridge ledger merge takes it");
-            status = CLI_USAGE;
-            break;
-        }
-        if (ridge_ledger_import_line(request->opened, line, (size_t)length, &err) != RIDGE_OK) {
+        if (ridge_ledger_import_line(request->opened, text, length, &err) != RIDGE_OK) {
             snprintf(where, sizeof(where), "%.300s:%zu", name, number);
-            status = cli_fail(where, &err);
+            return cli_fail(where, &err);
         }
+        text += length + (newline != NULL ? 1 : 0);
     }
-    if (status == CLI_DONE && ferror(stream)) {
+    return CLI_DONE;
+}
+
+/* Rows of all tables. */
+static double count_rows(struct request *request)
+{
+    char sql[2048] = "SELECT 0", rows[32];
+    size_t used = strlen(sql), i;
+
+    for (i = 0; i < ridge_ledger_table_count() && used < sizeof(sql); i++)
+        used += (size_t)snprintf(sql + used, sizeof(sql) - used, " + (SELECT count(*) FROM \"%s\")",
+                                 ridge_ledger_table_at(i)->name);
+    return cli_query_one(request->opened, request->path, sql, NULL, 0, rows, sizeof(rows)) ==
+                   CLI_DONE
+               ? strtod(rows, NULL)
+               : (double)NAN;
+}
+
+/* A file of ridge's own or of another tool, and what came of it. */
+static int import_text(struct request *request, const char *text, size_t size, const char *name,
+                       ridge_output *output)
+{
+    const double before = count_rows(request);
+    ridge_foreign foreign;
+    ridge_error err;
+    double added;
+    int status;
+
+    if (strncmp(text, "SQLite format 3", 15) == 0) {
+        cli_message(name, "a ledger, expected lines of JSON: ridge ledger merge takes it");
+        return CLI_USAGE;
+    }
+    if (ridge_ledger_import_foreign(request->opened, text, size, name, &foreign, &err) != RIDGE_OK)
+        return cli_fail(name, &err);
+    status = foreign.tool == NULL ? import_lines(request, text, size, name) : CLI_DONE;
+    if (status != CLI_DONE)
+        return status;
+    added = count_rows(request) - before;
+    ridge_output_format(output, "%s: ", name);
+    if (foreign.tool != NULL)
+        ridge_output_format(output, "%zu time%s of %s, to be looked at, no verdict rests on them; ",
+                            foreign.time_count, foreign.time_count == 1 ? "" : "s", foreign.tool);
+    if (foreign.skipped_count > 0)
+        ridge_output_format(output, "%zu without a time; ", foreign.skipped_count);
+    ridge_output_format(output, added > 0 ? "%.0f rows added\n" : "nothing new\n", added);
+    return CLI_DONE;
+}
+
+/* All of a stream, with 0 behind it. */
+static int import_stream(struct request *request, FILE *stream, const char *name,
+                         ridge_output *output)
+{
+    char *text = NULL, *grown;
+    size_t size = 0, room = 0, got;
+    int status;
+
+    do {
+        if (room - size < 2) {
+            room = 2 * room + (1 << 16);
+            grown = realloc(text, room);
+            if (grown == NULL) {
+                free(text);
+                cli_message(name, "out of memory for %zu bytes", room);
+                return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
+            }
+            text = grown;
+        }
+        errno = 0;
+        got = fread(text + size, 1, room - size - 1, stream);
+        size += got;
+    } while (got > 0);
+    text[size] = '\0';
+    if (ferror(stream)) {
         cli_message(name, "cannot be read: %s", strerror(errno));
         status = ridge_status_exit(RIDGE_ERR_IO);
+    } else {
+        status = import_text(request, text, size, name, output);
     }
-    free(line);
+    free(text);
     return status;
 }
 
 /* All files are one transaction: all rows, or none. */
 static int import(struct request *request)
 {
+    ridge_output *const output = cli_open(&request->out);
     ridge_error err;
     int status = CLI_DONE, i;
 
     if (ridge_ledger_begin(request->opened, &err) != RIDGE_OK)
-        return cli_fail(request->path, &err);
+        return cli_close(output, cli_fail(request->path, &err));
     for (i = 0; i < request->argc && status == CLI_DONE; i++) {
         const bool is_stdin = strcmp(request->argv[i], "-") == 0;
         FILE *const stream = is_stdin ? stdin : fopen(request->argv[i], "r");
@@ -298,7 +371,8 @@ static int import(struct request *request)
             status = ridge_status_exit(RIDGE_ERR_IO);
             break;
         }
-        status = import_stream(request, stream, is_stdin ? "standard input" : request->argv[i]);
+        status =
+            import_stream(request, stream, is_stdin ? "standard input" : request->argv[i], output);
         if (!is_stdin)
             fclose(stream);
     }
@@ -306,7 +380,7 @@ static int import(struct request *request)
         ridge_ledger_rollback(request->opened);
     else if (ridge_ledger_commit(request->opened, &err) != RIDGE_OK)
         status = cli_fail(request->path, &err);
-    return status;
+    return cli_close(output, status);
 }
 
 static int merge(struct request *request)

@@ -270,7 +270,7 @@ static void say_unused(const struct timeline_request *request, const struct time
 {
     const char *first;
     size_t unused, i;
-    char more[32] = "";
+    char more[48] = "";
     ridge_error err;
 
     for (i = 0; i < count && request->given != NULL; i++) {

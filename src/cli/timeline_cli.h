@@ -42,10 +42,12 @@ struct timeline_file {
 };
 
 /* The tables about one device; of a trace without work of a GPU account is NULL. */
-/* Gaps of one cause in front of one kernel, in ranges of one name: a place of the program. */
+/* Gaps of one cause in front of one kernel, in ranges that differ at most in a number: a place of the
+ * program. */
 struct timeline_place {
     uint32_t largest; /* row of gaps */
-    uint32_t after, range;
+    uint32_t after, range, first;
+    bool is_family; /* of several names; first is one of them */
     uint8_t cause;
     size_t count;
     int64_t total_ns;
@@ -57,7 +59,7 @@ struct timeline_view {
     const struct timeline_file *file;
     const ridge_device_account *account;
     ridge_trace_sums kernels, copies, api;
-    ridge_range_sums ranges;
+    ridge_range_sums ranges, idle_operations; /* the second beside ranges of the program alone */
     ridge_timeline_next next;
     uint32_t *rank_of; /* by number of a name: row of next.ranks + 1; 0: none */
     struct timeline_place places[TIMELINE_PLACES]; /* by their largest gap */

@@ -265,6 +265,9 @@ static void add_gap(const struct csv *csv, ridge_table *table, const ridge_devic
     ridge_table_text(table, gap->range < range_count
                                 ? ridge_trace_name(trace, ranges[gap->range].name, NULL)
                                 : "");
+    ridge_table_text(table, gap->host_range < range_count
+                                ? ridge_trace_name(trace, ranges[gap->host_range].name, NULL)
+                                : "");
 }
 
 static ridge_status write_gaps(const struct csv *csv)
@@ -272,7 +275,7 @@ static ridge_status write_gaps(const struct csv *csv)
     static const ridge_column columns[] = {CSV_COLUMN("Device"),        CSV_COLUMN("Start (ns)"),
                                            CSV_COLUMN("Duration (ns)"), CSV_COLUMN("Cause"),
                                            CSV_COLUMN("After"),         CSV_COLUMN("Before"),
-                                           CSV_COLUMN("Range")};
+                                           CSV_COLUMN("Range"),         CSV_COLUMN("Host Range")};
     ridge_table *const table = CSV_CREATE(columns);
     size_t i, k;
 

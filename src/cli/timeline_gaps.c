@@ -4,6 +4,7 @@
  * from. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "timeline_cli.h"
@@ -28,10 +29,10 @@ static size_t sort_causes(const ridge_device_account *account, size_t causes[RID
     return count;
 }
 
-/* What comes behind a gap and the range that launches it: two cells, the second where ranges are
+/* What comes behind a gap and the range in which the host was: two cells, the second where ranges are
  * known at all. */
 static void add_where(ridge_table *table, const struct timeline_view *view, uint32_t gap_row,
-                      bool with_ranges)
+                      bool is_family, bool with_ranges)
 {
     const struct timeline_file *const file = view->file;
     const bool known = gap_row < view->account->gap_count;
@@ -44,11 +45,12 @@ static void add_where(ridge_table *table, const struct timeline_view *view, uint
                      known ? timeline_op_name(file->trace, gap->after, name, sizeof(name)) : "");
     if (!with_ranges)
         return;
-    ridge_table_text(table, known && gap->range < count
-                                ? timeline_range_name(
-                                      ridge_trace_name(file->trace, ranges[gap->range].name, NULL),
-                                      name, sizeof(name))
-                                : "");
+    ridge_table_text(table,
+                     known && gap->host_range < count
+                         ? (is_family ? ridge_range_family : timeline_range_name)(
+                               ridge_trace_name(file->trace, ranges[gap->host_range].name, NULL),
+                               name, sizeof(name))
+                         : "");
 }
 
 /* Whether any of the first rows stands in a range. */
@@ -58,7 +60,7 @@ static bool any_in_range(const struct timeline_view *view, const uint32_t *gaps,
 
     for (i = 0; i < count; i++)
         if (gaps[i] < view->account->gap_count &&
-            view->account->gaps[gaps[i]].range != RIDGE_TRACE_NONE)
+            view->account->gaps[gaps[i]].host_range != RIDGE_TRACE_NONE)
             return true;
     return false;
 }
@@ -100,7 +102,7 @@ void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_ou
         timeline_add_percent(table, (double)sum->total_ns, span_ns);
         ridge_table_count(table, sum->gap_count);
         timeline_add_time(table, (double)sum->largest_ns);
-        add_where(table, view, sum->largest_gap, with_ranges);
+        add_where(table, view, sum->largest_gap, false, with_ranges);
     }
     for (i = shown; i < count; i++)
         rest_ns += account->causes[causes[i]].total_ns;
@@ -173,7 +175,7 @@ void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_ou
         add_at(table, view, gap);
         ridge_table_text(table, ridge_idle_name((ridge_idle)gap->cause));
         ridge_table_text(table, call_of_gap(view, gap, text, sizeof(text)));
-        add_where(table, view, row, with_ranges);
+        add_where(table, view, row, false, with_ranges);
     }
     timeline_finish_table(table, output);
 }
@@ -188,13 +190,32 @@ static struct timeline_place place_of(const struct timeline_view *view, uint32_t
     const ridge_trace_op *const ops = ridge_trace_ops(view->file->trace, &op_count);
     const ridge_trace_range *const ranges = ridge_trace_ranges(view->file->trace, &range_count);
     const ridge_idle_gap *const gap = &view->account->gaps[row];
-    const struct timeline_place place = {.largest = row,
-                                         .after = gap->after < op_count ? ops[gap->after].name : 0,
-                                         .range =
-                                             gap->range < range_count ? ranges[gap->range].name : 0,
-                                         .cause = gap->cause};
+    const struct timeline_place place = {
+        .largest = row,
+        .after = gap->after < op_count ? ops[gap->after].name : 0,
+        .range = gap->host_range < range_count ? ranges[gap->host_range].name : 0,
+        .cause = gap->cause};
 
     return place;
+}
+
+/* The range of the places whose name differs from this in a number alone, itself without one. Found
+ * once a name: 0 in known is not looked at yet. */
+static uint32_t find_family(const ridge_trace *trace, const struct timeline_place *places,
+                            size_t count, uint32_t name, uint32_t *known)
+{
+    char wanted[TIMELINE_NAME], other[TIMELINE_NAME];
+    size_t i;
+
+    if (name == 0 || known == NULL || known[name] != 0)
+        return known != NULL && name != 0 ? known[name] : name;
+    known[name] = name;
+    ridge_range_family(ridge_trace_name(trace, name, NULL), wanted, sizeof(wanted));
+    for (i = 0; i < count && known[name] == name; i++)
+        if (strcmp(wanted, ridge_range_family(ridge_trace_name(trace, places[i].range, NULL), other,
+                                              sizeof(other))) == 0)
+            known[name] = places[i].range;
+    return known[name];
 }
 
 static size_t find_place(const struct timeline_place *places, size_t count,
@@ -213,23 +234,32 @@ size_t timeline_find_places(const struct timeline_view *view,
                             struct timeline_place places[TIMELINE_PLACES])
 {
     const ridge_device_account *const account = view->account;
+    const ridge_trace *const trace = view->file->trace;
+    uint32_t *const known = calloc(ridge_trace_name_count(trace) + 1, sizeof(*known));
     size_t count = 0, i;
 
     for (i = 0; i < account->gap_count && i < PLACES_AMONG && count < TIMELINE_PLACES; i++) {
-        const struct timeline_place place = place_of(view, account->gaps_by_size[i]);
+        struct timeline_place place = place_of(view, account->gaps_by_size[i]);
 
+        place.range = find_family(trace, places, count, place.range, known);
         if (find_place(places, count, &place) == count)
             places[count++] = place;
     }
     for (i = 0; i < account->gap_count; i++) {
-        const struct timeline_place place = place_of(view, (uint32_t)i);
-        const size_t at = find_place(places, count, &place);
+        struct timeline_place place = place_of(view, (uint32_t)i);
+        const uint32_t own = place.range;
+        size_t at;
 
+        place.range = find_family(trace, places, count, own, known);
+        at = find_place(places, count, &place);
         if (at == count)
             continue;
+        places[at].first = places[at].count == 0 ? own : places[at].first;
+        places[at].is_family |= own != places[at].first;
         places[at].count++;
         places[at].total_ns += account->gaps[i].end_ns - account->gaps[i].start_ns;
     }
+    free(known);
     return count;
 }
 
@@ -285,7 +315,7 @@ void timeline_table_places(const struct timeline_view *view, size_t most, ridge_
         ridge_table_text(table, ridge_idle_name((ridge_idle)gap->cause));
         if (with_calls)
             ridge_table_text(table, call_of_gap(view, gap, text, sizeof(text)));
-        add_where(table, view, rows[i], with_ranges);
+        add_where(table, view, rows[i], places[i].is_family, with_ranges);
     }
     timeline_finish_table(table, output);
 }

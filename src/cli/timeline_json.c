@@ -127,6 +127,8 @@ static void write_gap(const struct timeline_file *file, const ridge_device_accou
     write_op(json, "before", file->trace, gap->before);
     write_op(json, "after", file->trace, gap->after);
     write_name(json, "range", file->trace, gap->range < range_count ? ranges[gap->range].name : 0);
+    write_name(json, "host_range", file->trace,
+               gap->host_range < range_count ? ranges[gap->host_range].name : 0);
     ridge_json_begin_array(json, "pieces");
     for (i = gap->first_piece; i < gap->first_piece + gap->piece_count; i++) {
         const ridge_idle_piece *const piece = &account->pieces[i];
@@ -286,14 +288,17 @@ static void write_sums(const char *key, const ridge_trace_sums *sums, bool with_
     ridge_json_end_array(json);
 }
 
-static void write_ranges(const ridge_range_sums *sums, ridge_json *json)
+static void write_ranges(const struct timeline_view *view, ridge_json *json)
 {
     static const char *const kinds[] = {"nvtx", "op", "annotation", "python"};
+    const ridge_range_sums *const sums = &view->ranges;
+    const ridge_range_sums *const more = &view->idle_operations;
     size_t i;
 
     ridge_json_begin_array(json, "ranges");
-    for (i = 0; i < sums->count; i++) {
-        const ridge_range_sum *const sum = &sums->rows[i];
+    for (i = 0; i < sums->count + more->count; i++) {
+        const ridge_range_sum *const sum =
+            i < sums->count ? &sums->rows[i] : &more->rows[i - sums->count];
 
         ridge_json_begin_object(json, NULL);
         ridge_json_text(json, "name", sum->name);
@@ -307,6 +312,7 @@ static void write_ranges(const ridge_range_sums *sums, ridge_json *json)
         ridge_json_count(json, "kernel_count", sum->kernel_count);
         ridge_json_count(json, "op_count", sum->op_count);
         ridge_json_integer(json, "idle_ns", sum->idle_ns);
+        ridge_json_integer(json, "host_idle_ns", sum->host_idle_ns);
         ridge_json_count(json, "innermost_count", sum->innermost_count);
         ridge_json_integer(json, "innermost_ns", sum->innermost_ns);
         ridge_json_end_object(json);
@@ -396,7 +402,7 @@ ridge_status timeline_write_json(const struct timeline_file *file,
         status = ridge_trace_sum_repeats(file->trace, &file->window, &repeats, err);
         write_sums("api_repeats", &repeats, false, json);
         ridge_trace_sums_free(&repeats);
-        write_ranges(&view.ranges, json);
+        write_ranges(&view, json);
         timeline_view_release(&view);
     }
     return status;

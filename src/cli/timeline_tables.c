@@ -238,25 +238,37 @@ static void add_range(ridge_table *table, const char *name, const ridge_range_su
     timeline_add_time(table, (double)sum->projected_ns);
     timeline_add_time(table, (double)sum->kernel_ns);
     timeline_add_time(table, (double)sum->idle_ns);
+    timeline_add_time(table, (double)sum->host_idle_ns);
 }
 
-/* The sum of ranges that differ in a number at their end. */
+/* The sum of ranges that differ in a number. */
 struct merged {
-    char name[TIMELINE_NAME];
+    char name[TIMELINE_NAME]; /* of the family, while they are sorted by it */
+    char own[TIMELINE_NAME];
     ridge_range_sum sum;
 };
 
 static int by_merged_name(const void *left, const void *right)
 {
-    return strcmp(((const struct merged *)left)->name, ((const struct merged *)right)->name);
+    const struct merged *const a = left, *const b = right;
+    const int order = strcmp(a->name, b->name);
+
+    return order != 0 ? order : strcmp(a->own, b->own);
+}
+
+/* What of the device's time it holds, at work or idle. */
+static int64_t time_of(const ridge_range_sum *sum)
+{
+    return sum->kernel_ns > INT64_MAX - sum->host_idle_ns ? INT64_MAX
+                                                          : sum->kernel_ns + sum->host_idle_ns;
 }
 
 static int by_merged_time(const void *left, const void *right)
 {
     const struct merged *const a = left, *const b = right;
 
-    if (a->sum.kernel_ns != b->sum.kernel_ns)
-        return a->sum.kernel_ns < b->sum.kernel_ns ? 1 : -1;
+    if (time_of(&a->sum) != time_of(&b->sum))
+        return time_of(&a->sum) < time_of(&b->sum) ? 1 : -1;
     if (a->sum.host_ns != b->sum.host_ns)
         return a->sum.host_ns < b->sum.host_ns ? 1 : -1;
     return strcmp(a->name, b->name);
@@ -302,34 +314,49 @@ static void order_steps(struct merged *rows, size_t count)
 
 enum { MOST_MERGED = 20000 };
 
-/* New, freed with free(); NULL when there is nothing to merge or too much. */
-static struct merged *merge_ranges(const ridge_range_sums *sums, size_t *count)
+static size_t count_ranges(const struct timeline_view *view)
 {
-    struct merged *const rows =
-        sums->count <= MOST_MERGED ? calloc(sums->count + 1, sizeof(*rows)) : NULL;
+    return view->ranges.count + view->idle_operations.count;
+}
+
+static const ridge_range_sum *range_at(const struct timeline_view *view, size_t i)
+{
+    return i < view->ranges.count ? &view->ranges.rows[i]
+                                  : &view->idle_operations.rows[i - view->ranges.count];
+}
+
+/* New, freed with free(); NULL when there is nothing to merge or too much. */
+static struct merged *merge_ranges(const struct timeline_view *view, size_t *count)
+{
+    const size_t all = count_ranges(view);
+    struct merged *const rows = all <= MOST_MERGED ? calloc(all + 1, sizeof(*rows)) : NULL;
     size_t i, last = 0;
 
-    for (i = 0; rows != NULL && i < sums->count; i++) {
-        timeline_range_name(sums->rows[i].name, rows[i].name, sizeof(rows[i].name));
-        rows[i].sum = sums->rows[i];
+    for (i = 0; rows != NULL && i < all; i++) {
+        ridge_range_family(range_at(view, i)->name, rows[i].name, sizeof(rows[i].name));
+        timeline_range_name(range_at(view, i)->name, rows[i].own, sizeof(rows[i].own));
+        rows[i].sum = *range_at(view, i);
     }
-    if (rows == NULL || sums->count == 0) {
+    if (rows == NULL || all == 0) {
         free(rows);
         return NULL;
     }
-    qsort(rows, sums->count, sizeof(*rows), by_merged_name);
-    for (i = 1; i < sums->count; i++) {
+    qsort(rows, all, sizeof(*rows), by_merged_name);
+    for (i = 1; i < all; i++) {
         ridge_range_sum *const into = &rows[last].sum;
 
         if (strcmp(rows[last].name, rows[i].name) != 0) {
             rows[++last] = rows[i];
             continue;
         }
+        if (strcmp(rows[last].own, rows[i].own) != 0)
+            snprintf(rows[last].own, sizeof(rows[last].own), "%s", rows[last].name);
         into->count += rows[i].sum.count;
         into->host_ns += rows[i].sum.host_ns;
         into->projected_ns += rows[i].sum.projected_ns;
         into->kernel_ns += rows[i].sum.kernel_ns;
         into->idle_ns += rows[i].sum.idle_ns;
+        into->host_idle_ns += rows[i].sum.host_idle_ns;
     }
     *count = last + 1;
     qsort(rows, *count, sizeof(*rows), by_merged_time);
@@ -345,10 +372,11 @@ void timeline_table_ranges(const struct timeline_view *view, size_t most, ridge_
         TIMELINE_NUMBER("host_ns", "Host", 0),
         TIMELINE_NUMBER("projected_ns", "On the GPU", 0),
         TIMELINE_NUMBER("kernel_ns", "Kernels", 0),
-        TIMELINE_NUMBER("idle_ns", "Idle inside", 0),
+        TIMELINE_NUMBER("idle_ns", "Idle inside", 1),
+        TIMELINE_NUMBER("host_idle_ns", "Idle over", 0),
     };
-    size_t count = view->ranges.count, i;
-    struct merged *const merged = most != SIZE_MAX ? merge_ranges(&view->ranges, &count) : NULL;
+    size_t count = count_ranges(view), i;
+    struct merged *const merged = most != SIZE_MAX ? merge_ranges(view, &count) : NULL;
     const size_t shown = count < most ? count : most;
     ridge_table *table;
 
@@ -357,9 +385,9 @@ void timeline_table_ranges(const struct timeline_view *view, size_t most, ridge_
     table = ridge_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     for (i = 0; i < shown; i++)
         if (merged != NULL)
-            add_range(table, merged[i].name, &merged[i].sum);
+            add_range(table, merged[i].own, &merged[i].sum);
         else
-            add_range(table, view->ranges.rows[i].name, &view->ranges.rows[i]);
+            add_range(table, range_at(view, i)->name, range_at(view, i));
     free(merged);
     timeline_finish_table(table, output);
     say_more(output, shown, count, "ranges", "--nvtx");

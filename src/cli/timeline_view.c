@@ -25,18 +25,38 @@ static ridge_status index_ranks(struct timeline_view *view, ridge_error *err)
     return RIDGE_OK;
 }
 
-/* Ranges of the program; without any, those of the framework say where the time goes. */
-static ridge_status sum_ranges(const struct timeline_file *file, ridge_range_sums *out,
-                               ridge_error *err)
+static ridge_status sum_kinds(const struct timeline_view *view, unsigned kinds,
+                              ridge_range_sums *out, ridge_error *err)
 {
-    const unsigned kinds = 1U << RIDGE_RANGE_NVTX | 1U << RIDGE_RANGE_ANNOTATION;
-    const unsigned with_ops = kinds | 1U << RIDGE_RANGE_OP;
+    const struct timeline_file *const file = view->file;
     ridge_status status = ridge_trace_sum_ranges(file->trace, kinds, &file->window, out, err);
 
-    if (status == RIDGE_OK && out->count == 0) {
-        ridge_range_sums_free(out);
-        status = ridge_trace_sum_ranges(file->trace, with_ops, &file->window, out, err);
+    if (status == RIDGE_OK && view->account != NULL)
+        status = ridge_timeline_range_idle(file->timeline, view->account, out, err);
+    return status;
+}
+
+/* Ranges of the program; without any, those of the framework say where the time goes. Beside the
+ * program's those operations in which a tenth of the idle time passes. */
+static ridge_status sum_ranges(struct timeline_view *view, ridge_error *err)
+{
+    const unsigned named = 1U << RIDGE_RANGE_NVTX | 1U << RIDGE_RANGE_ANNOTATION;
+    const int64_t idle_ns = view->account != NULL ? view->account->idle_ns : 0;
+    ridge_range_sums *const operations = &view->idle_operations;
+    ridge_status status = sum_kinds(view, named, &view->ranges, err);
+    size_t kept = 0, i;
+
+    if (status == RIDGE_OK && view->ranges.count == 0) {
+        ridge_range_sums_free(&view->ranges);
+        return sum_kinds(view, named | 1U << RIDGE_RANGE_OP, &view->ranges, err);
     }
+    if (status != RIDGE_OK || idle_ns == 0)
+        return status;
+    status = sum_kinds(view, 1U << RIDGE_RANGE_OP, operations, err);
+    for (i = 0; i < operations->count; i++)
+        if (operations->rows[i].host_idle_ns >= idle_ns / 10)
+            operations->rows[kept++] = operations->rows[i];
+    operations->count = kept;
     return status;
 }
 
@@ -63,7 +83,7 @@ ridge_status timeline_view_make(const struct timeline_file *file,
     if (status == RIDGE_OK && with_api)
         status = ridge_trace_sum_api(file->trace, window, &out->api, err);
     if (status == RIDGE_OK && is_main)
-        status = sum_ranges(file, &out->ranges, err);
+        status = sum_ranges(out, err);
     if (status == RIDGE_OK && account != NULL)
         status = ridge_timeline_plan(file->timeline, account, request->roofs, request->given,
                                      request->show_command, &out->next, err);
@@ -82,6 +102,7 @@ void timeline_view_release(struct timeline_view *view)
     ridge_trace_sums_free(&view->copies);
     ridge_trace_sums_free(&view->api);
     ridge_range_sums_free(&view->ranges);
+    ridge_range_sums_free(&view->idle_operations);
     ridge_timeline_next_free(&view->next);
     free(view->rank_of);
     view->rank_of = NULL;

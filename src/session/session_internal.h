@@ -149,6 +149,11 @@ ridge_status session_supervise(const session_plan *plan, const ridge_session_sin
 bool session_needs_python(const ridge_session_request *request);
 ridge_status session_become_python(void *request, session_child *child, ridge_error *err);
 
+/* session_folder.c: a lock in the folder, held until its descriptor is closed; -1: it cannot be had. A
+ * child shall not keep it. */
+int session_lock_folder(const char *folder);
+/* Removes folders of sessions in base whose parents were killed. */
+void session_remove_stale(const char *base);
 /* Removes a folder and all in it, links not followed. */
 void session_remove_folder(const char *path);
 

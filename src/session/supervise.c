@@ -3,7 +3,6 @@
  * The parent: starts a child in a process group of its own, reads what it sends, looks ten times a
  * second whether it lives and whether it shall stop, and says what became of it. The CUDA driver is
  * never used here: a context does not survive fork(). */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,7 +27,6 @@ enum {
     LINE_BYTES = 512,   /* of what a kernel prints, at a time */
     READ_BYTES = 64 * 1024,
     TICK_MS = 100,
-    FOLDER_DEPTH = 16,
 };
 
 /* How much longer than an arm what is ridge's own may be silent: a reference is plain loops on one
@@ -44,6 +41,7 @@ typedef struct supervisor {
     const ridge_session_sink *sink;
     session_box *box;
     char folder[256];
+    int lock; /* of the folder; -1: none */
     pid_t child;
     int results, output; /* ends to read from; -1: closed */
     session_reader reader;
@@ -67,30 +65,6 @@ static double now_s(void)
 
 /* -- folder and box ---------------------------------------------------------------------------- */
 
-static void remove_at(int parent, const char *name, int depth)
-{
-    const int descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *const folder = descriptor >= 0 ? fdopendir(descriptor) : NULL;
-    const struct dirent *entry;
-
-    if (folder == NULL) {
-        if (descriptor >= 0)
-            close(descriptor);
-        unlinkat(parent, name, 0);
-        return;
-    }
-    while (depth > 0 && (entry = readdir(folder)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            remove_at(dirfd(folder), entry->d_name, depth - 1);
-    closedir(folder);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
-
-void session_remove_folder(const char *path)
-{
-    remove_at(AT_FDCWD, path, FOLDER_DEPTH);
-}
-
 /* The box is a page of a file of the session's folder, so that a child that becomes another program
  * finds it again. */
 static ridge_status make_box(supervisor *s, ridge_error *err)
@@ -100,6 +74,7 @@ static ridge_status make_box(supervisor *s, ridge_error *err)
     void *page = MAP_FAILED;
     int descriptor, full;
 
+    session_remove_stale(base != NULL && base[0] != '\0' && strlen(base) < 200 ? base : "/tmp");
     snprintf(s->folder, sizeof(s->folder), "%s/ridge.XXXXXX",
              base != NULL && base[0] != '\0' && strlen(base) < 200 ? base : "/tmp");
     if (mkdtemp(s->folder) == NULL) {
@@ -110,6 +85,7 @@ static ridge_status make_box(supervisor *s, ridge_error *err)
         s->folder[0] = '\0';
         return status;
     }
+    s->lock = session_lock_folder(s->folder);
     snprintf(path, sizeof(path), "%s/box", s->folder);
     descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     full = descriptor >= 0 ? posix_fallocate(descriptor, 0, sizeof(session_box)) : errno;
@@ -512,7 +488,8 @@ ridge_status session_supervise(const session_plan *plan, const ridge_session_sin
                                ridge_error *err)
 {
     static const ridge_session_sink none;
-    supervisor s = {.plan = plan, .sink = sink != NULL ? sink : &none, .results = -1, .output = -1};
+    supervisor s = {
+        .plan = plan, .sink = sink != NULL ? sink : &none, .results = -1, .output = -1, .lock = -1};
     ridge_status status;
 
     s.reader.nonce = draw_nonce();
@@ -535,5 +512,7 @@ ridge_status session_supervise(const session_plan *plan, const ridge_session_sin
         munmap(s.box, sizeof(*s.box));
     if (s.folder[0] != '\0')
         session_remove_folder(s.folder);
+    if (s.lock >= 0)
+        close(s.lock);
     return status;
 }

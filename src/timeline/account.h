@@ -143,6 +143,13 @@ account_text account_percent(double frac); /* "12.8 %" */
 /* gaps.c: gaps, limits (hardware_gap_ns, launch_latency_ns, medians of gaps), the range around the
  * launch that ends a gap. */
 bool account_find_gaps(account_device *device);
+/* host_ranges.c: the innermost range of a thread that covers more than half of a stretch of its time:
+ * of the program or its framework, or of Python's frames; RIDGE_TRACE_NONE. NULL: out of memory. */
+typedef struct host_ranges host_ranges;
+host_ranges *host_ranges_create(const ridge_trace *trace);
+void host_ranges_free(host_ranges *of);
+uint32_t host_ranges_find(const host_ranges *of, const ridge_trace_thread *thread, int64_t start_ns,
+                          int64_t end_ns, bool in_python);
 /* paint.c: pieces and causes. */
 typedef struct account_painter account_painter;
 account_painter *account_painter_create(const account_view *view); /* NULL: out of memory */

@@ -8,24 +8,35 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 
-enum { NAME_MOST = 1000 }; /* longer names are not looked into */
+enum {
+    NAME_MOST = 1000, /* longer names are not looked into */
+    NAME_SHOWN = 80
+};
 
 #define CAUSE(name) (1U << RIDGE_IDLE_##name)
 
 /* Where most of a set of causes lies: 0 and NULL where nothing tells. */
 typedef struct place {
     const char *call, *range;
+    char family[NAME_SHOWN]; /* room for a range that stands for several */
 } place;
+
+typedef struct tally_sum {
+    int64_t ns;
+    uint32_t name; /* the first */
+    bool is_several;
+} tally_sum;
 
 typedef struct tally {
     sum_groups groups;
-    int64_t *sums_ns;
+    tally_sum *sums;
     size_t capacity;
 } tally;
 
-static void tally_add(tally *of, uint32_t key, int64_t ns)
+static void tally_add(tally *of, uint64_t key, uint32_t name, int64_t ns)
 {
     const uint32_t group = sum_group_of(&of->groups, key);
 
@@ -33,37 +44,43 @@ static void tally_add(tally *of, uint32_t key, int64_t ns)
         return;
     if (group >= of->capacity) {
         const size_t capacity = of->capacity == 0 ? 64 : of->capacity * 2;
-        int64_t *const sums_ns = ridge_realloc_array(of->sums_ns, capacity, sizeof(*sums_ns));
+        tally_sum *const sums = ridge_realloc_array(of->sums, capacity, sizeof(*sums));
 
-        if (sums_ns == NULL)
+        if (sums == NULL)
             return;
-        memset(sums_ns + of->capacity, 0, (capacity - of->capacity) * sizeof(*sums_ns));
-        of->sums_ns = sums_ns;
+        memset(sums + of->capacity, 0, (capacity - of->capacity) * sizeof(*sums));
+        of->sums = sums;
         of->capacity = capacity;
     }
-    of->sums_ns[group] = sum_add_ns(of->sums_ns[group], ns);
+    if (of->sums[group].name == 0)
+        of->sums[group].name = name;
+    of->sums[group].is_several |= of->sums[group].name != name;
+    of->sums[group].ns = sum_add_ns(of->sums[group].ns, ns);
 }
 
-/* The largest; the first met of equal ones. Empties the tally. */
-static const char *tally_end(tally *of, const ridge_trace *trace)
+/* The largest; the first met of equal ones; name is 0 without any. Empties the tally. */
+static tally_sum tally_end(tally *of)
 {
-    const char *name = NULL;
-    int64_t most_ns = 0;
+    tally_sum most = {0};
 
     for (uint32_t i = 0; i < of->groups.count && i < of->capacity; i++)
-        if (of->sums_ns[i] > most_ns) {
-            most_ns = of->sums_ns[i];
-            name = ridge_trace_name(trace, (uint32_t)of->groups.keys[i], NULL);
-        }
+        if (of->sums[i].ns > most.ns)
+            most = of->sums[i];
     sum_groups_release(&of->groups);
-    ridge_free(of->sums_ns);
-    return name;
+    ridge_free(of->sums);
+    return most;
 }
 
-/* Frames of the interpreter's own functions say nothing, nor do the steps of the profiler. */
-static bool says_something(const char *range)
+/* Ranges that differ in a number are one place. Families by name are kept: 0 not looked at yet. */
+static uint64_t family_of(const ridge_trace *trace, uint32_t name, uint64_t *known)
 {
-    return strncmp(range, "<built-in", 9) != 0 && strncmp(range, "ProfilerStep", 12) != 0;
+    char family[NAME_MOST];
+
+    if (known[name] == 0) {
+        ridge_range_family(ridge_trace_name(trace, name, NULL), family, sizeof(family));
+        known[name] = ridge_hash64(family, strlen(family)) | 1;
+    }
+    return known[name];
 }
 
 /* The innermost range of a thread that holds a time, or lies over half of it; NULL. is_loading (may
@@ -90,7 +107,7 @@ static const char *range_over(const ridge_trace *trace, uint32_t thread, int64_t
             continue;
         if (is_loading != NULL && length < NAME_MOST && strstr(name, "DataLoader") != NULL)
             *is_loading = true;
-        if (ns <= found_ns && says_something(name)) {
+        if (ns <= found_ns && sum_says_something(name)) {
             found = name;
             found_ns = ns;
         }
@@ -108,8 +125,10 @@ static place find_place(const ridge_trace *trace, const ridge_device_account *de
     const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
     const ridge_idle_piece *longest = NULL;
+    uint64_t *const families = ridge_calloc(ridge_trace_name_count(trace) + 1, sizeof(*families));
     tally calls = {0}, names = {0};
-    place out;
+    tally_sum most;
+    place out = {0};
 
     for (size_t i = 0; i < device->piece_count; i++) {
         const ridge_idle_piece *const piece = &device->pieces[i];
@@ -118,12 +137,21 @@ static place find_place(const ridge_trace *trace, const ridge_device_account *de
         if ((causes >> piece->cause & 1) == 0)
             continue;
         if (piece->api != RIDGE_TRACE_NONE)
-            tally_add(&calls, apis[piece->api].name, ns);
-        if (piece->gap < device->gap_count && device->gaps[piece->gap].range != RIDGE_TRACE_NONE)
-            tally_add(&names, ranges[device->gaps[piece->gap].range].name, ns);
+            tally_add(&calls, apis[piece->api].name, apis[piece->api].name, ns);
+        if (piece->gap < device->gap_count && families != NULL &&
+            device->gaps[piece->gap].host_range != RIDGE_TRACE_NONE) {
+            const uint32_t name = ranges[device->gaps[piece->gap].host_range].name;
+
+            tally_add(&names, family_of(trace, name, families), name, ns);
+        }
     }
-    out.call = tally_end(&calls, trace);
-    out.range = tally_end(&names, trace);
+    ridge_free(families);
+    most = tally_end(&calls);
+    out.call = most.name != 0 ? ridge_trace_name(trace, most.name, NULL) : NULL;
+    most = tally_end(&names);
+    out.range = most.name != 0 ? ridge_trace_name(trace, most.name, NULL) : NULL;
+    if (most.is_several)
+        ridge_range_family(out.range, out.family, sizeof(out.family));
     if ((causes & CAUSE(DISPATCH)) !=
         0) /* that launches are launched by a launch call says nothing */
         out.call = NULL;
@@ -136,6 +164,8 @@ static place find_place(const ridge_trace *trace, const ridge_device_account *de
                                     sum_span_ns(longest->start_ns, longest->end_ns)))
             longest = piece;
     }
+    if (longest != NULL)
+        out.family[0] = '\0';
     if (longest != NULL)
         out.range = range_over(trace, apis[longest->api].thread, apis[longest->api].start_ns,
                                apis[longest->api].end_ns, NULL);
@@ -365,6 +395,9 @@ static void add_place(const ridge_trace *trace, const ridge_device_account *devi
                       char *text, size_t size)
 {
     place where = find_place(trace, device, causes);
+
+    if (where.family[0] != '\0')
+        where.range = where.family;
 
     if (where.call != NULL)
         add(text, size, ". Most: %.*s", shown(where.call), where.call);

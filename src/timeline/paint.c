@@ -41,6 +41,7 @@ typedef struct thread_cursor {
 
 struct account_painter {
     const account_view *view;
+    host_ranges *host;
     thread_cursor *threads;
     size_t *first_code; /* of each thread in view->code */
     size_t pass;
@@ -439,6 +440,28 @@ static void paint_gap(account_painter *painter, const ridge_idle_gap *gap)
     paint_launch(painter, late_ns > start_ns ? late_ns : start_ns, end_ns, after->api);
 }
 
+/* Where the host was in a gap, of which the window may leave a part. */
+static uint32_t host_range_of(const account_painter *painter, const ridge_idle_gap *gap)
+{
+    const account_view *const view = painter->view;
+    const uint32_t launch = view->ops[gap->after].api;
+    int64_t start_ns = gap->start_ns, end_ns;
+    uint32_t found;
+
+    if (launch == RIDGE_TRACE_NONE)
+        return RIDGE_TRACE_NONE;
+    if (start_ns < painter->device->account.start_ns)
+        start_ns = painter->device->account.start_ns;
+    end_ns = least(least(view->apis[launch].end_ns, gap->end_ns), painter->device->account.end_ns);
+    for (int in_python = 0; in_python < 2; in_python++) {
+        found = host_ranges_find(painter->host, &view->threads[view->apis[launch].thread], start_ns,
+                                 end_ns, in_python != 0);
+        if (found != RIDGE_TRACE_NONE)
+            return found;
+    }
+    return gap->range;
+}
+
 /* Time in which the thread that launches next called nothing. */
 static bool is_own_code(uint8_t cause)
 {
@@ -504,6 +527,7 @@ bool account_paint(account_painter *painter, account_device *device)
         if (painter->failed)
             return false;
         gap.piece_count = device->pieces.count - gap.first_piece;
+        gap.host_range = host_range_of(painter, &gap);
         if (gap.start_ns < start_ns) {
             gap.start_ns = start_ns;
             gap.before = RIDGE_TRACE_NONE;
@@ -529,9 +553,10 @@ account_painter *account_painter_create(const account_view *view)
     if (painter == NULL)
         return NULL;
     painter->view = view;
+    painter->host = host_ranges_create(view->trace);
     painter->threads = ridge_calloc(view->thread_count + 1, sizeof(*painter->threads));
     painter->first_code = ridge_calloc(view->thread_count + 1, sizeof(*painter->first_code));
-    if (painter->threads == NULL || painter->first_code == NULL) {
+    if (painter->host == NULL || painter->threads == NULL || painter->first_code == NULL) {
         account_painter_free(painter);
         return NULL;
     }
@@ -550,6 +575,7 @@ void account_painter_free(account_painter *painter)
 {
     if (painter == NULL)
         return;
+    host_ranges_free(painter->host);
     ridge_free(painter->first_code);
     ridge_free(painter->threads);
     ridge_free(painter);

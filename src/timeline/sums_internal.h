@@ -49,6 +49,9 @@ size_t sum_plain_length(const char *name, size_t length);
  * ridge_free(); NULL when out of memory. */
 uint32_t *sum_innermost(const ridge_trace *trace, unsigned kinds, const ridge_trace_window *window);
 
+/* Frames of the interpreter's own functions say nothing, nor do the steps of the profiler. */
+bool sum_says_something(const char *range);
+
 /* An extended regular expression for whole names. what is for the message: "range". Freed with
  * regfree(). */
 ridge_status sum_compile(const char *what, const char *pattern, regex_t *out, ridge_error *err);

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -313,6 +314,100 @@ static void leaves_nothing_behind(void **state)
     assert_int_not_equal(stat(s.records, &left), 0);
 }
 
+/* Folders of TMPDIR that begin with "ridge.". */
+static int count_folders(const char *base)
+{
+    DIR *const folders = opendir(base);
+    const struct dirent *entry;
+    int count = 0;
+
+    assert_non_null(folders);
+    while ((entry = readdir(folders)) != NULL)
+        count += strncmp(entry->d_name, "ridge.", 6) == 0;
+    closedir(folders);
+    return count;
+}
+
+static void make_file(const char *base, const char *folder, const char *name, const char *text)
+{
+    char path[300];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", base, folder);
+    mkdir(path, 0700);
+    snprintf(path, sizeof(path), "%s/%s/%s", base, folder, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static ridge_status job_waits(void *context, session_child *child, ridge_error *err)
+{
+    (void)context, (void)child, (void)err;
+    sleep(30);
+    return RIDGE_OK;
+}
+
+/* A parent that is killed leaves its folder; the next session removes it, and nothing that is another's
+ * or still in use. */
+static void removes_what_was_left(void **state)
+{
+    char base[] = "/tmp/ridge-test.XXXXXX", live[300], command[300];
+    const char *const before = getenv("TMPDIR");
+    const struct timespec moment = {0, 20000000};
+    char *const kept = before != NULL ? strdup(before) : NULL;
+    int lock, i;
+    pid_t parent;
+
+    (void)state;
+    assert_non_null(mkdtemp(base));
+    setenv("TMPDIR", base, 1);
+    parent = fork();
+    if (parent == 0) {
+        seen s = {{0}};
+        ridge_error err;
+
+        supervise(job_waits, 60, &s, &err);
+        _exit(0);
+    }
+    for (i = 0; i < 500 && count_folders(base) == 0; i++)
+        nanosleep(&moment, NULL);
+    nanosleep(&(struct timespec){0, 200000000}, NULL); /* its child is there */
+    session_remove_stale(base);
+    assert_int_equal(count_folders(base), 1); /* in use */
+    kill(parent, SIGKILL);
+    assert_int_equal(waitpid(parent, NULL, 0), parent);
+    assert_int_equal(count_folders(base), 1);
+
+    make_file(base, "ridge.nolock", "data", "x");
+    make_file(base, "ridge.others", "lock", "of another program\n");
+    make_file(base, "ridge.longer_name", "lock", "ridge session\n");
+    make_file(base, "ridge.inuse1", "data", "x");
+    snprintf(live, sizeof(live), "%s/ridge.inuse1", base);
+    lock = session_lock_folder(live);
+    assert_true(lock >= 0);
+    make_file(base, "elsewhere", "lock", "ridge session\n");
+    snprintf(command, sizeof(command), "ln -s elsewhere %s/ridge.linked", base);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(count_folders(base), 6);
+    for (i = 0; i < 100 && count_folders(base) > 5; i++) { /* the child of the dead one ends too */
+        session_remove_stale(base);
+        nanosleep(&moment, NULL);
+    }
+    assert_int_equal(count_folders(base), 5);
+    close(lock);
+    session_remove_stale(base);
+    assert_int_equal(count_folders(base), 4);
+    session_remove_stale("/no/such/folder");
+    session_remove_folder(base);
+    if (kept != NULL)
+        setenv("TMPDIR", kept, 1);
+    else
+        unsetenv("TMPDIR");
+    free(kept);
+}
+
 /* -- frames ------------------------------------------------------------------------------------ */
 
 static void reads_frames_in_pieces(void **state)
@@ -372,6 +467,7 @@ int main(void)
     CASES_ADD_ROWS(&list, follows, child_cases);
     CASES_ADD_ROWS(&list, refuses_frames, bad_frames);
     cases_add(&list, "temporary files go", leaves_nothing_behind, NULL);
+    cases_add(&list, "what a killed parent left goes", removes_what_was_left, NULL);
     cases_add(&list, "frames in pieces", reads_frames_in_pieces, NULL);
     return cases_run(&list, "supervise");
 }

@@ -1,1 +1,1 @@
-sh ../golden/with_ledger - 'ledger import --create /dev/null' 'ledger log'
+sh ../golden/with_ledger - 'ledger import --create /dev/null >/dev/null' 'ledger log'

@@ -1,1 +1,1 @@
-sh ../golden/with_ledger - 'ledger import --create --ledger other.ledger $DATA/ledger/called.jsonl' 'step keep --ledger other.ledger' 2>&1
+sh ../golden/with_ledger - 'ledger import --create --ledger other.ledger $DATA/ledger/called.jsonl >/dev/null' 'step keep --ledger other.ledger' 2>&1
