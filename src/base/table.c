@@ -332,7 +332,7 @@ static bool is_ascii(const ridge_text *text)
  * too narrow to show the difference else. */
 static void keep_three(ridge_text *shown, size_t at, size_t width, ridge_text *scratch)
 {
-    const size_t kept = width - SHORT_HEAD - 2 * DOTS;
+    const size_t kept = width - SHORT_HEAD - DOTS - DOTS;
 
     ridge_text_clear(scratch);
     ridge_text_add_bytes(scratch, shown->data, SHORT_HEAD);
