@@ -37,6 +37,8 @@ typedef enum call_class {
     CALL_ALLOC,
     CALL_MODULE,
     CALL_GRAPH_BUILD,
+    CALL_CAPTURE_BEGIN, /* of a stream into a graph: a part of building it */
+    CALL_CAPTURE_END,
     CALL_SYNC
 } call_class;
 
@@ -63,11 +65,14 @@ typedef struct account_view {
     const ridge_trace_stream *streams;
     size_t op_count, api_count, range_count, wait_count, overhead_count;
     size_t thread_count, stream_count, device_count;
-    uint8_t *classes;           /* call_class + 1 by name */
-    uint32_t *innermost;        /* range around each call that launched work, or NONE */
-    uint32_t *stream_slots;     /* a stream's number among those of its device */
-    uint32_t *device_streams;   /* streams of each device */
-    uint32_t *thread_marks;     /* scratch: the device + 1 that looked at a thread */
+    uint8_t *classes;         /* call_class + 1 by name */
+    uint32_t *innermost;      /* range around each call that launched work, or NONE */
+    uint32_t *stream_slots;   /* a stream's number among those of its device */
+    uint32_t *device_streams; /* streams of each device */
+    uint32_t *thread_marks;   /* scratch: the device + 1 that looked at a thread */
+    /* Of a call that begins a capture: when the call that ends it on the same thread returned; its own
+     * end where there is none. NULL: no call does. */
+    int64_t *capture_end_ns;
     bool *is_blocking;          /* calls: a copy that was over when they returned */
     account_interval *profiler; /* union of the profiler's own work */
     size_t profiler_count;

@@ -167,6 +167,34 @@ static bool classify(account_view *view)
     return true;
 }
 
+/* Captures of one thread nest, whatever streams they are of: together they cover the same time. */
+static bool find_captures(account_view *view)
+{
+    uint32_t *open;
+    size_t begin_count = 0, open_count = 0;
+
+    for (size_t i = 0; i < view->api_count; i++)
+        begin_count += account_call_class(view, (uint32_t)i) == CALL_CAPTURE_BEGIN;
+    if (begin_count == 0)
+        return true;
+    open = ridge_calloc(begin_count, sizeof(*open));
+    view->capture_end_ns = ridge_calloc(view->api_count, sizeof(*view->capture_end_ns));
+    for (size_t i = 0; open != NULL && view->capture_end_ns != NULL && i < view->api_count; i++) {
+        const ridge_trace_api *const api = &view->apis[i];
+        const call_class class = account_call_class(view, (uint32_t)i);
+
+        if (i > 0 && api->thread != view->apis[i - 1].thread)
+            open_count = 0;
+        view->capture_end_ns[i] = api->end_ns;
+        if (class == CALL_CAPTURE_BEGIN)
+            open[open_count++] = (uint32_t)i;
+        else if (class == CALL_CAPTURE_END && open_count > 0)
+            view->capture_end_ns[open[--open_count]] = api->end_ns;
+    }
+    ridge_free(open);
+    return open != NULL && view->capture_end_ns != NULL;
+}
+
 /* A call that returned when its copy was over has waited for it: a copy that is not asynchronous,
  * or whose memory on the host is pageable. Where the file says that no memory is, the copy was only
  * short. */
@@ -287,13 +315,14 @@ bool account_view_init(account_view *view, const ridge_trace *trace)
     ridge_trace_devices(trace, &view->device_count);
     view->innermost = sum_innermost(trace, ~0u, NULL);
     return view->innermost != NULL && number_streams(view) && classify(view) &&
-           find_blocking(view) && split_overheads(view);
+           find_captures(view) && find_blocking(view) && split_overheads(view);
 }
 
 void account_view_release(account_view *view)
 {
     ridge_free(view->code);
     ridge_free(view->profiler);
+    ridge_free(view->capture_end_ns);
     ridge_free(view->is_blocking);
     ridge_free(view->classes);
     ridge_free(view->thread_marks);

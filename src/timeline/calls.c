@@ -15,8 +15,8 @@ typedef struct call_row {
 
 static const call_row rows[] = {
     {"^GraphLaunch", CALL_GRAPH_LAUNCH},
-    {"^StreamBeginCapture", CALL_GRAPH_BUILD},
-    {"^StreamEndCapture", CALL_GRAPH_BUILD},
+    {"^StreamBeginCapture", CALL_CAPTURE_BEGIN},
+    {"^StreamEndCapture", CALL_CAPTURE_END},
     {"^GraphInstantiate", CALL_GRAPH_BUILD},
     {"^GraphExec", CALL_GRAPH_BUILD},
     {"^GraphUpload", CALL_GRAPH_BUILD},

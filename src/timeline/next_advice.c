@@ -438,7 +438,8 @@ void next_advice(const ridge_trace *trace, const ridge_device_account *device, b
         stall = find_stall(trace, device, &is_loading);
     if (special(trace, device, row->verdict, is_loading) != NULL)
         words = special(trace, device, row->verdict, is_loading);
-    if (is_whole && !is_loading && is_of_start(row->verdict) &&
+    if (is_whole && !is_loading &&
+        (is_of_start(row->verdict) || (is_mixed && largest == RIDGE_IDLE_GRAPH_BUILD)) &&
         next_steady(trace, device, text, size))
         add(text, size, "; ");
     if (words != NULL)

@@ -82,12 +82,23 @@ static int level_of(const account_view *view, size_t api)
     case CALL_MODULE:
         return LEVEL_MODULE;
     case CALL_GRAPH_BUILD:
+    case CALL_CAPTURE_BEGIN:
+    case CALL_CAPTURE_END:
         return LEVEL_GRAPH_BUILD;
     case CALL_SYNC:
         return LEVEL_SYNC;
     default:
         return LEVEL_OTHER;
     }
+}
+
+/* A capture lasts from its first call to its last: what the host does in between builds the graph. */
+static int64_t end_of_call(const account_view *view, size_t api)
+{
+    return view->capture_end_ns != NULL &&
+                   account_call_class(view, (uint32_t)api) == CALL_CAPTURE_BEGIN
+               ? view->capture_end_ns[api]
+               : view->apis[api].end_ns;
 }
 
 static thread_cursor *cursor_of(account_painter *painter, uint32_t thread)
@@ -152,7 +163,7 @@ static int64_t pass_calls(account_painter *painter, thread_cursor *cursor, uint3
 
         if (api->start_ns > at_ns)
             return api->start_ns;
-        meet(&cursor->calls[level_of(view, cursor->next_api)], api->end_ns,
+        meet(&cursor->calls[level_of(view, cursor->next_api)], end_of_call(view, cursor->next_api),
              (uint32_t)cursor->next_api);
     }
     return INT64_MAX;

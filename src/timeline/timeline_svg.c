@@ -355,6 +355,8 @@ static int kind_of_call(const struct drawing *drawing, const ridge_trace_api *ca
         [CALL_ALLOC] = CAUSES + RIDGE_IDLE_ALLOC,
         [CALL_MODULE] = CAUSES + RIDGE_IDLE_MODULE,
         [CALL_GRAPH_BUILD] = CAUSES + RIDGE_IDLE_GRAPH_BUILD,
+        [CALL_CAPTURE_BEGIN] = CAUSES + RIDGE_IDLE_GRAPH_BUILD,
+        [CALL_CAPTURE_END] = CAUSES + RIDGE_IDLE_GRAPH_BUILD,
         [CALL_SYNC] = CAUSES + RIDGE_IDLE_SYNC,
     };
     size_t length;
