@@ -255,7 +255,7 @@ ridge_status ridge_given_bounds_unused(const ridge_given_bounds *bounds, const r
 
 typedef struct ridge_timeline_next {
     bool is_inside; /* the kernels come first; false: the host does */
-    char fix[400];  /* what to do about the time between; "" when inside */
+    char fix[400];  /* what to do about the time between; when inside "" below 5 % of idle time */
     size_t rank_count;
     ridge_kernel_rank *ranks;
     const ridge_kernel_rank *worst; /* of ranks, no communication; NULL: none */
@@ -263,6 +263,15 @@ typedef struct ridge_timeline_next {
      * there is none. COMMAND stays a word unless with_command. */
     char *ncu;
     char note[200]; /* on the line: why no -s, graph rows, several processes; "" */
+
+    /* How many times shorter the span is at most: the span over what is left of it. Work that overlaps
+     * makes it less. Without idle time; with the calls of the worst kernel that have a least time at
+     * it (NAN: none has), that kernel twice as fast, all such calls. NAN: nothing would be left. */
+    double idle_gain, worst_gain, worst_half_gain, kernels_gain;
+    double bounded_frac; /* of the kernels' time: calls with a least time */
+    /* Where clearly more is to gain than in the worst, 1.5 times, and how much of the span; NULL. */
+    const ridge_kernel_rank *richest;
+    double richest_frac;
 } ridge_timeline_next;
 
 /* roofs NULL: of the device's chip (or its recorded bandwidth). given may be NULL. */

@@ -169,4 +169,5 @@ void timeline_print_answer(const struct timeline_view *view, ridge_output *outpu
     if (strlen(text) > (size_t)ridge_output_columns(output) - LABEL)
         text[first_clause(text)] = '\0';
     labelled(output, "next", text);
+    timeline_print_gain(view, output);
 }

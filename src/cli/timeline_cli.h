@@ -132,6 +132,8 @@ enum { TIMELINE_LABEL = 10 }; /* columns of what stands in front of a line */
 /* The three lines that are the answer, and the first two of them. */
 void timeline_print_answer(const struct timeline_view *view, ridge_output *output);
 void timeline_print_device(const struct timeline_view *view, ridge_output *output);
+/* What each road gives, a line behind the answer. */
+void timeline_print_gain(const struct timeline_view *view, ridge_output *output);
 /* What to do, in words. */
 void timeline_next_text(const struct timeline_view *view, char *buffer, size_t size);
 /* The screen of a file: at most 60 lines for the main device, three for each other one. */

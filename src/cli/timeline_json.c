@@ -329,6 +329,13 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_text(json, "fix", next->fix[0] != '\0' ? next->fix : NULL);
     ridge_json_text(json, "worst", next->worst != NULL ? next->worst->sum.name : NULL);
     ridge_json_text(json, "ncu", next->ncu != NULL && next->ncu[0] != '\0' ? next->ncu : NULL);
+    ridge_json_number(json, "idle_gain", next->idle_gain);
+    ridge_json_number(json, "worst_gain", next->worst_gain);
+    ridge_json_number(json, "worst_half_gain", next->worst_half_gain);
+    ridge_json_number(json, "kernels_gain", next->kernels_gain);
+    ridge_json_number(json, "bounded_frac", next->bounded_frac);
+    ridge_json_text(json, "richest", next->richest != NULL ? next->richest->sum.name : NULL);
+    ridge_json_number(json, "richest_frac", next->richest_frac);
     ridge_json_text(json, "note", next->note[0] != '\0' ? next->note : NULL);
     ridge_json_end_object(json);
 }

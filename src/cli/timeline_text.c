@@ -227,6 +227,10 @@ static void print_next(const struct timeline_view *view, ridge_output *output)
     }
     if (next->note[0] != '\0')
         labelled(output, has_line ? "" : "next", next->note);
+    if (next->is_inside && next->fix[0] != '\0') {
+        snprintf(text, sizeof(text), "the time between: %s", next->fix);
+        labelled(output, "then", text);
+    }
 }
 
 /* -- the screen -------------------------------------------------------------------------------- */

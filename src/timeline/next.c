@@ -235,6 +235,7 @@ ridge_status next_plan(const ridge_trace *trace, const ridge_trace_window *windo
         out->is_inside = device->verdict == RIDGE_TIMELINE_GPU_BOUND ||
                          device->verdict == RIDGE_TIMELINE_GRAPH_REPLAY;
         next_advice(trace, device, window == NULL || !window->is_set, out->fix, sizeof(out->fix));
+        next_gains(trace, device, out);
     } else {
         ridge_timeline_next_free(out);
     }

@@ -419,7 +419,8 @@ void next_advice(const ridge_trace *trace, const ridge_device_account *device, b
                  char *text, size_t size)
 {
     const unsigned largest = largest_cause(device);
-    const bool is_mixed = device->verdict == RIDGE_TIMELINE_MIXED;
+    const bool is_mixed = device->verdict == RIDGE_TIMELINE_MIXED ||
+                          (next_has_two_roads(device) && row_of(device->verdict) == NULL);
     const struct advice_row *const row =
         row_of(!is_mixed                                ? device->verdict
                : device->stall_ns * 2 > device->idle_ns ? RIDGE_TIMELINE_NO_WORK

@@ -42,7 +42,8 @@ void kernel_bounds_release(kernel_bounds *bounds);
 ridge_status ncu_line_make(const ridge_trace *trace, uint32_t op, bool with_command, char **line,
                            char *note, size_t note_size, ridge_error *err);
 
-/* What to do about the time between; "" for a verdict that sends inside the kernels. is_whole: no
+/* What to do about the time between; "" for a verdict that sends inside the kernels, unless there are
+ * two roads. is_whole: no
  * part of the trace was asked for, so that it may be advised to. */
 void next_advice(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
                  char *text, size_t size);
@@ -50,6 +51,13 @@ void next_advice(const ridge_trace *trace, const ridge_device_account *device, b
  * there is no such part. */
 bool next_steady(const ridge_trace *trace, const ridge_device_account *device, char *text,
                  size_t size);
+
+/* Between 5 and 20 % of the span are idle: what to do about the time between is told whatever the
+ * verdict says, and the road that gives more comes first. */
+bool next_has_two_roads(const ridge_device_account *device);
+/* What each road gives, and which comes first: once ranks, worst and fix are known. */
+void next_gains(const ridge_trace *trace, const ridge_device_account *device,
+                ridge_timeline_next *out);
 
 ridge_status next_plan(const ridge_trace *trace, const ridge_trace_window *window,
                        const ridge_device_account *device, const ridge_roofs *roofs,

@@ -373,6 +373,90 @@ static struct advice_case {
     {"incomplete", RIDGE_TIMELINE_INCOMPLETE, false, "record again", false},
 };
 
+/* -- what the roads give ----------------------------------------------------------------------- */
+
+/* 60 us of a, 30 us of b in a span of 100 us; bytes take a nanosecond each. */
+static const trace_row two_kernels[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_KERNEL, "a", 0, 60000, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 62000, 69000, .key = 2},
+    {ROW_KERNEL, "b", 70000, 100000, .key = 2},
+};
+
+static struct gain_case {
+    const char *name, *bounds;
+    ridge_timeline_verdict verdict;
+    int64_t idle_ns;
+    bool is_inside, has_fix;
+    double idle_gain, worst_gain, worst_half_gain, kernels_gain, bounded_frac;
+    const char *worst, *richest; /* NULL: none */
+} gain_cases[] = {
+    {"no least times: half of the worst", "", RIDGE_TIMELINE_MIXED, 10000, true, true, 10 / 9.0,
+     NAN, 10 / 7.0, NAN, 0, "a", NULL},
+    {"all at their least time", "a bytes=30000\nb bytes=20000", RIDGE_TIMELINE_GPU_BOUND, 10000,
+     true, true, 10 / 9.0, 10 / 7.0, 10 / 7.0, 10 / 6.0, 1, "a", NULL},
+    {"more to gain elsewhere", "a bytes=40000\nb bytes=15000", RIDGE_TIMELINE_GPU_BOUND, 10000,
+     true, true, 10 / 9.0, 100 / 85.0, 100 / 85.0, 100 / 65.0, 1, "b", NULL},
+    {"clearly more to gain elsewhere", "a bytes=40000\nb bytes=14000\nb bytes=1",
+     RIDGE_TIMELINE_GPU_BOUND, 4900, true, false, 1000 / 951.0, 100 / 84.0, 100 / 85.0, 100 / 64.0,
+     1, "b", NULL},
+    {"1.5 times", "a bytes=36000\nb bytes=14001", RIDGE_TIMELINE_MIXED, 20000, true, true, 10 / 8.0,
+     100000 / 84001.0, 100 / 85.0, 100000 / 60001.0, 1, "b", "a"},
+    {"the host gives more", "a bytes=59000\nb bytes=29000", RIDGE_TIMELINE_MIXED, 10000, false,
+     true, 10 / 9.0, 100 / 99.0, 10 / 7.0, 100 / 98.0, 1, "a", NULL},
+    {"above 20 % the verdict decides", "", RIDGE_TIMELINE_SYNC_BOUND, 21000, false, true,
+     100 / 79.0, NAN, 10 / 7.0, NAN, 0, "a", NULL},
+    {"a graph stays inside", "a bytes=59000\nb bytes=29000", RIDGE_TIMELINE_GRAPH_REPLAY, 10000,
+     true, true, 10 / 9.0, 100 / 99.0, 10 / 7.0, 100 / 98.0, 1, "a", NULL},
+    {"faster than main memory gains nothing", "a bytes=70000\nb bytes=29000",
+     RIDGE_TIMELINE_GPU_BOUND, 0, true, false, 1, 100 / 99.0, 100 / 85.0, 100 / 99.0, 1, "b", NULL},
+};
+
+static void is_gain(double found, double expected)
+{
+    if (isnan(expected))
+        assert_true(isnan(found));
+    else if (!(fabs(found - expected) < 1e-9))
+        fail_msg("%.12g, not %.12g", found, expected);
+}
+
+static void tells_gains(void **state)
+{
+    const struct gain_case *const row = *state;
+    ridge_trace *const trace = TRACE_OF(two_kernels);
+    const ridge_roofs roofs = slow_roofs();
+    ridge_given_bounds *given;
+    ridge_device_account account;
+    ridge_timeline_next next;
+    ridge_timeline *timeline;
+
+    assert_int_equal(ridge_given_bounds_parse(row->bounds, strlen(row->bounds), &given, NULL),
+                     RIDGE_OK);
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    account = *ridge_timeline_main_device(timeline);
+    account.verdict = row->verdict;
+    account.idle_ns = row->idle_ns;
+    assert_int_equal(ridge_timeline_plan(timeline, &account, &roofs, given, false, &next, NULL),
+                     RIDGE_OK);
+    is_gain(next.idle_gain, row->idle_gain);
+    is_gain(next.worst_gain, row->worst_gain);
+    is_gain(next.worst_half_gain, row->worst_half_gain);
+    is_gain(next.kernels_gain, row->kernels_gain);
+    is_gain(next.bounded_frac, row->bounded_frac);
+    assert_string_equal(next.worst->sum.name, row->worst);
+    if (row->richest == NULL)
+        assert_null(next.richest);
+    else
+        assert_string_equal(next.richest->sum.name, row->richest);
+    assert_int_equal(next.is_inside, row->is_inside);
+    assert_int_equal(next.fix[0] != '\0', row->has_fix);
+    ridge_timeline_next_free(&next);
+    ridge_given_bounds_free(given);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
 static void advises(void **state)
 {
     const struct advice_case *const row = *state;
@@ -386,6 +470,8 @@ static void advises(void **state)
     assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
     account = *ridge_timeline_main_device(timeline);
     account.verdict = row->verdict;
+    /* Not among those with two roads. */
+    account.idle_ns = (account.end_ns - account.start_ns) * (row->is_inside ? 4 : 30) / 100;
     assert_int_equal(ridge_timeline_plan(timeline, &account, &roofs, NULL, false, &next, NULL),
                      RIDGE_OK);
     assert_int_equal(next.is_inside, row->is_inside);
@@ -587,6 +673,7 @@ int main(void)
     cases_add(&list, "tiny kernels", tiny_kernels_are_not_first, NULL);
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
     CASES_ADD_ROWS(&list, writes_a_line, line_cases);
+    CASES_ADD_ROWS(&list, tells_gains, gain_cases);
     CASES_ADD_ROWS(&list, advises, advice_cases);
     CASES_ADD_ROWS(&list, tells_more, words_cases);
     cases_add(&list, "the place of most of the time", names_the_place, NULL);
