@@ -9,6 +9,12 @@
  * one name hold one number. Text is bytes from the file: not always UTF-8, may hold control
  * characters, and goes through the writers of table.h before it meets a terminal.
  *
+ *     ridge_error err;
+ *     ridge_trace *trace;
+ *
+ *     if (ridge_trace_open("run.sqlite", NULL, &trace, &err) != RIDGE_OK)
+ *         fprintf(stderr, "%s\n", err.text);   what was found, what was expected, what to do
+ *
  * What a trace says about people and machines (environment, host and user names) is not read. The
  * command line is: see ridge_trace_info. */
 #ifndef RIDGE_TRACE_H

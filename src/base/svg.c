@@ -93,15 +93,30 @@ void ridge_svg_line(ridge_output *output, const char *class_name, double x1, dou
     ridge_output_text(output, "/>\n");
 }
 
-void ridge_svg_rect(ridge_output *output, const char *class_name, double x, double y, double width,
-                    double height)
+static void begin_rect(ridge_output *output, const char *class_name, double x, double y,
+                       double width, double height)
 {
     ridge_output_format(output, "<rect class=\"%s\"", class_name);
     attribute(output, "x", x);
     attribute(output, "y", y);
     attribute(output, "width", width);
     attribute(output, "height", height);
+}
+
+void ridge_svg_rect(ridge_output *output, const char *class_name, double x, double y, double width,
+                    double height)
+{
+    begin_rect(output, class_name, x, y, width, height);
     ridge_output_text(output, "/>\n");
+}
+
+void ridge_svg_titled_rect(ridge_output *output, const char *class_name, double x, double y,
+                           double width, double height, const char *title)
+{
+    begin_rect(output, class_name, x, y, width, height);
+    ridge_output_text(output, "><title>");
+    escaped(output, title);
+    ridge_output_text(output, "</title></rect>\n");
 }
 
 void ridge_svg_circle(ridge_output *output, const char *class_name, double x, double y,

@@ -27,6 +27,9 @@ void ridge_svg_line(ridge_output *output, const char *class_name, double x1, dou
                     double y2);
 void ridge_svg_rect(ridge_output *output, const char *class_name, double x, double y, double width,
                     double height);
+/* title is shown under the pointer. */
+void ridge_svg_titled_rect(ridge_output *output, const char *class_name, double x, double y,
+                           double width, double height, const char *title);
 void ridge_svg_circle(ridge_output *output, const char *class_name, double x, double y,
                       double radius);
 /* y is the baseline. degrees turns the text about its place; 0: not. */

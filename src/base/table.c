@@ -20,6 +20,7 @@ enum {
     SHORT_HEAD = 3,     /* of one that is too long even so */
     DOTS = 3,
     NARROWEST_OF_THREE = 16,
+    TOLD = 6, /* letters of a difference that tell it */
     NEIGHBOURS = 20,
 };
 
@@ -327,11 +328,11 @@ static bool is_ascii(const ridge_text *text)
     return true;
 }
 
-/* "nvj...128x8...z_TNT": the beginning, where the difference begins, and the end, for what is too
- * long even without the shared head. */
+/* "nvj...128x8...z_TNT": the beginning, where the difference begins, and the end, where the column is
+ * too narrow to show the difference else. */
 static void keep_three(ridge_text *shown, size_t at, size_t width, ridge_text *scratch)
 {
-    const size_t kept = width - SHORT_HEAD - 2 * DOTS;
+    const size_t kept = width - SHORT_HEAD - DOTS - DOTS;
 
     ridge_text_clear(scratch);
     ridge_text_add_bytes(scratch, shown->data, SHORT_HEAD);
@@ -358,8 +359,8 @@ static void cut_shared_head(ridge_text *shown, size_t shared, size_t width, ridg
         head--;
     if (at < KEPT_HEAD + 4)
         return;
-    if (width >= NARROWEST_OF_THREE && KEPT_HEAD + DOTS + shown->length - at > width &&
-        is_ascii(shown)) {
+    if (width >= NARROWEST_OF_THREE && (width - 2) / 2 < KEPT_HEAD + DOTS + TOLD &&
+        KEPT_HEAD + DOTS + shown->length - at > width && is_ascii(shown)) {
         keep_three(shown, at, width, scratch);
         return;
     }

@@ -58,7 +58,8 @@ static const char style[] =
     "@media (prefers-color-scheme: dark) { .k19 { fill: #5a636e; } .k5 { fill: #7b848e; } }\n"
     ".floor { fill: var(--grid); opacity: 0.55; }\n"
     ".range { fill: var(--grid); stroke: var(--dim); stroke-width: 0.5; }\n"
-    ".inside { font-size: 11px; }\n";
+    ".inside { font-size: 11px; }\n"
+    ".hover { fill: transparent; }\n.hover:hover { stroke: var(--ink); }\n";
 
 struct lane {
     double cover[COLUMNS][KIND_COUNT];     /* of the column, 0 to 1 */
@@ -195,6 +196,43 @@ static void fill_with_copies(struct lane *lane)
     }
 }
 
+/* What is under the pointer: a name, its length, what kind of time. Only what is as wide as a pointer
+ * can meet and lies behind what has one, so that their number is bound by the columns. */
+static void draw_hover(const struct drawing *drawing, const char *name, const char *of,
+                       int64_t start_ns, int64_t end_ns, double height, double *taken)
+{
+    const double from = column_of(drawing, start_ns), to = column_of(drawing, end_ns);
+    char text[256], length[48];
+
+    if (to - from < 2 || from < *taken - 0.01)
+        return;
+    *taken = to;
+    ridge_number_text(((double)end_ns - (double)start_ns), RIDGE_UNIT_NS, length, sizeof(length));
+    snprintf(text, sizeof(text), "%s, %s%.160s", length, of, name);
+    ridge_svg_titled_rect(drawing->output, "hover", LEFT + from, drawing->y, to - from, height,
+                          text);
+}
+
+static void draw_gap_hovers(const struct drawing *drawing)
+{
+    const ridge_device_account *const account = drawing->account;
+    size_t op_count, i;
+    const ridge_trace_op *const ops = ridge_trace_ops(drawing->trace, &op_count);
+    double taken = -1;
+
+    for (i = 0; i < account->gap_count; i++) {
+        const ridge_idle_gap *const gap = &account->gaps[i];
+        char of[64];
+
+        snprintf(of, sizeof(of), "%s before ", ridge_idle_name((ridge_idle)gap->cause));
+        draw_hover(drawing,
+                   gap->after < op_count
+                       ? ridge_trace_name(drawing->trace, ops[gap->after].short_name, NULL)
+                       : "the end",
+                   of, gap->start_ns, gap->end_ns, DEVICE_HEIGHT, &taken);
+    }
+}
+
 /* Device time: kernels, copies where no kernel runs, idle time by cause; a column is always full. */
 static void draw_device(struct drawing *drawing)
 {
@@ -221,6 +259,7 @@ static void draw_device(struct drawing *drawing)
     fill_with_copies(drawing->lane);
     begin_lane(drawing, "device time", DEVICE_HEIGHT);
     draw_lane(drawing, drawing->y, DEVICE_HEIGHT);
+    draw_gap_hovers(drawing);
     drawing->y += DEVICE_HEIGHT + LANE_GAP;
 }
 
@@ -229,6 +268,7 @@ static void draw_stream(struct drawing *drawing, uint32_t stream)
     size_t op_count, stream_count, i;
     const ridge_trace_op *const ops = ridge_trace_ops(drawing->trace, &op_count);
     const ridge_trace_stream *const streams = ridge_trace_streams(drawing->trace, &stream_count);
+    double taken = -1;
     char label[48];
 
     clear(drawing);
@@ -239,6 +279,10 @@ static void draw_stream(struct drawing *drawing, uint32_t stream)
              streams[stream].is_null ? " (default)" : "");
     begin_lane(drawing, label, LANE_HEIGHT);
     draw_lane(drawing, drawing->y, LANE_HEIGHT);
+    for (i = 0; i < op_count && ops[i].start_ns < drawing->end_ns; i++)
+        if (ops[i].stream == stream && ops[i].end_ns > drawing->start_ns)
+            draw_hover(drawing, ridge_trace_name(drawing->trace, ops[i].short_name, NULL), "",
+                       ops[i].start_ns, ops[i].end_ns, LANE_HEIGHT, &taken);
     drawing->y += LANE_HEIGHT + LANE_GAP;
 }
 
@@ -359,7 +403,7 @@ static void draw_ranges(struct drawing *drawing, const ridge_trace_thread *threa
         const double from = column_of(drawing, range->start_ns);
         const double to = column_of(drawing, range->end_ns);
         const char *name;
-        char text[128];
+        char text[128], title[256], length[48];
 
         if (range->kind == RIDGE_RANGE_PYTHON || to - from < 1.5)
             continue;
@@ -371,8 +415,12 @@ static void draw_ranges(struct drawing *drawing, const ridge_trace_thread *threa
         rows = row >= rows ? row + 1 : rows;
         name = ridge_trace_name(drawing->trace, range->name, NULL);
         name += name[0] == ':' && name[1] != ':' ? 1 : 0;
-        ridge_svg_rect(drawing->output, "range", LEFT + from, drawing->y + row * RANGE_HEIGHT,
-                       to - from, RANGE_HEIGHT - 1);
+        snprintf(title, sizeof(title), "%s, %.160s",
+                 ridge_number_text(((double)range->end_ns - (double)range->start_ns), RIDGE_UNIT_NS,
+                                   length, sizeof(length)),
+                 name);
+        ridge_svg_titled_rect(drawing->output, "range", LEFT + from,
+                              drawing->y + row * RANGE_HEIGHT, to - from, RANGE_HEIGHT - 1, title);
         if (to - from > 30)
             ridge_svg_text(drawing->output, "inside", RIDGE_SVG_START, LEFT + from + 3,
                            drawing->y + row * RANGE_HEIGHT + 12, 0,

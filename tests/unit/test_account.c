@@ -621,7 +621,7 @@ static void deep_nesting(void **state)
 /* Very many devices, each idle for ever beside very many calls: bounded, and it still adds up. */
 static void many_devices(void **state)
 {
-    enum { DEVICES = 2000, CALLS = 2000 };
+    enum { DEVICES = TRACE_DEVICES_MOST, CALLS = 2000 };
     trace_row *const rows = calloc(3 * DEVICES + CALLS, sizeof(*rows));
     size_t count = 0;
     accounts made;

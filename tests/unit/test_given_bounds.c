@@ -65,7 +65,7 @@ static struct bad_case {
     {"unknown peak", "norm flops=1 peak=bf17 tensor", "no peak 'bf17 tensor'"},
     {"bad expression", "norm( bytes=1", "line 1: expression 'norm('"},
     {"expression that takes all memory", "((a{99}){99}){99} bytes=1", "repetitions"},
-    {"pluses that double", "a++++++++++++++++++++++++++++++ bytes=1", "repetitions"},
+    {"pluses that double", "a++++++++++++++++++++++++++++++ bytes=1", "repetition"},
     {"groups that double", "((((((((((((((((a)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+)+ bytes=1",
      "repetitions"},
     {"quotes that do not end", "\"norm bytes=1", "line 1: quotes that do not end"},
@@ -115,6 +115,36 @@ static void survives_without_memory(void **state)
     }
 }
 
+/* Also without memory. */
+static void names_lines_of_no_use(void **state)
+{
+    static const char text[] = "norm.* bytes=1\nslip bytes=2\nother bytes=3\n";
+    static const char json[] =
+        "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"norm_kernel\", "
+        "\"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 2, "
+        "\"args\": {\"device\": 0, \"stream\": 7}}]}";
+    ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
+    ridge_given_bounds *bounds;
+    ridge_trace *trace;
+    const char *first = NULL;
+    size_t count = 0;
+
+    (void)state;
+    assert_int_equal(ridge_given_bounds_parse(text, sizeof(text) - 1, &bounds, NULL), RIDGE_OK);
+    assert_int_equal(ridge_trace_read(json, sizeof(json) - 1, "t.json", NULL, &trace, NULL),
+                     RIDGE_OK);
+    for (size_t nth = 1; status != RIDGE_OK; nth++) {
+        ridge_memory_fail_at(nth);
+        status = ridge_given_bounds_unused(bounds, trace, &count, &first, NULL);
+        ridge_memory_fail_at(0);
+        assert_true(status == RIDGE_OK || status == RIDGE_ERR_OUT_OF_MEMORY);
+    }
+    assert_int_equal(count, 2);
+    assert_string_equal(first, "slip");
+    ridge_trace_free(trace);
+    ridge_given_bounds_free(bounds);
+}
+
 int main(void)
 {
     static cases list;
@@ -123,6 +153,7 @@ int main(void)
     cases_add(&list, "other names", finds_none, NULL);
     CASES_ADD_ROWS(&list, rejects, bad_cases);
     cases_add(&list, "no text", rejects_bytes_that_are_no_text, NULL);
+    cases_add(&list, "lines of no use", names_lines_of_no_use, NULL);
     cases_add(&list, "without memory", survives_without_memory, NULL);
     return cases_run(&list, "given_bounds");
 }
