@@ -30,7 +30,6 @@ typedef enum work_kind {
     WORK_WRITE_FIRST, /* the first input written, the others read */
     WORK_IN_PLACE_2,  /* all inputs read, the first two written */
     WORK_LOOKUP,      /* rows of the first, chosen by the second, written */
-    WORK_JOIN,        /* all inputs read and written */
     WORK_PLACE,       /* the last two, index and values, read, the values written into the first */
     WORK_GATHER,      /* elements of the first, chosen one by one by the last, written */
     WORK_ATTENTION,   /* query, key, value as [batch, heads, tokens, dim] */
@@ -131,7 +130,6 @@ static const struct work_row {
     {"aten::_fused_rms_norm", WORK_ROWS, 3},
     {"aten::rms_norm", WORK_ROWS, 3},
     {"aten::embedding", WORK_LOOKUP, 0},
-    {"aten::cat", WORK_JOIN, 0},
     {"aten::index_copy_", WORK_PLACE, 0},
     {"aten::gather", WORK_GATHER, 0},
     {"_C::rms_norm", WORK_WRITE_FIRST, 0},
@@ -201,20 +199,15 @@ static bool find_type(const char *text, size_t length, tensor *out)
     return false;
 }
 
-/* "bf16[8192,4096]", or "-"; NULL: not that. element_bytes: of an element of a type that the trace does
- * not tell, 0 where that is not known either. */
-static const char *read_tensor(const char *at, double element_bytes, tensor *out)
+/* "bf16[8192,4096]", or "-"; NULL: not that. */
+static const char *read_tensor(const char *at, tensor *out)
 {
     const char *const open = strchr(at, '[');
 
     *out = (tensor){.expansion = 1};
     if (at[0] == '-' && at[1] == ' ')
         return at + 1;
-    if (open == NULL)
-        return NULL;
-    if (open - at == 1 && *at == '?' && element_bytes > 0)
-        out->size_bytes = element_bytes;
-    else if (!find_type(at, (size_t)(open - at), out))
+    if (open == NULL || !find_type(at, (size_t)(open - at), out))
         return NULL;
     for (at = open + 1; *at != ']'; at += *at == ',') {
         double size = 0;
@@ -235,14 +228,14 @@ static const char *read_tensor(const char *at, double element_bytes, tensor *out
 }
 
 /* 0 when any of them cannot be read: bytes would be missing. */
-static size_t read_shapes(const char *shapes, double element_bytes, tensor *tensors)
+static size_t read_shapes(const char *shapes, tensor *tensors)
 {
     size_t count = 0;
 
     while (*shapes != '\0') {
         if (count == MOST_TENSORS)
             return 0;
-        shapes = read_tensor(shapes, element_bytes, &tensors[count++]);
+        shapes = read_tensor(shapes, &tensors[count++]);
         if (shapes == NULL)
             return 0;
         shapes += *shapes == ' ';
@@ -430,32 +423,6 @@ static double read_all(const tensor *tensors, size_t from, size_t count)
     return sum;
 }
 
-/* What they are when each element is written. */
-static double stored_all(const tensor *tensors, size_t count)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < count; i++)
-        sum += elements_of(&tensors[i]) * tensors[i].size_bytes;
-    return sum;
-}
-
-/* A trace does not tell the types of a list of tensors. A kernel that copies elements whatever they
- * are has their size in its name; 0: not in this one. */
-static double opaque_bytes(const char *kernel)
-{
-    static const char word[] = "OpaqueType<";
-    const char *const at = strstr(kernel, word);
-    double bytes = 0;
-
-    if (at == NULL)
-        return 0;
-    for (const char *digit = at + strlen(word); *digit >= '0' && *digit <= '9' && bytes < 100;
-         digit++)
-        bytes = bytes * 10 + (*digit - '0');
-    return bytes <= 16 ? bytes : 0;
-}
-
 static bool placed_work(const tensor *tensors, size_t count, ridge_work *out)
 {
     const tensor *const values = &tensors[count - 1];
@@ -473,7 +440,7 @@ bool kernel_work_of(const char *operation, const char *shapes, const char *kerne
 
     if (row == NULL)
         return false;
-    count = read_shapes(shapes, row->kind == WORK_JOIN ? opaque_bytes(kernel) : 0, tensors);
+    count = read_shapes(shapes, tensors);
     if (count == 0)
         return false;
     inputs = row->input < count ? row->input : count;
@@ -503,8 +470,6 @@ bool kernel_work_of(const char *operation, const char *shapes, const char *kerne
         return count >= 2 && tensors[0].rank == 2 &&
                moved(out, bytes_of(&tensors[1]),
                      elements_of(&tensors[1]) * tensors[0].dims[1] * tensors[0].size_bytes);
-    case WORK_JOIN:
-        return moved(out, read_all(tensors, 0, count), stored_all(tensors, count));
     case WORK_PLACE:
         return placed_work(tensors, count, out);
     case WORK_GATHER: /* the same element may be read again and again */

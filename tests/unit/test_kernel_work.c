@@ -65,13 +65,6 @@ static struct work_case {
      2. * (2 * 64 * 128 + 128), 2. * 2 * 64 * 128, 0, RIDGE_PEAK_NONE},
     {"gated activation", "_C::silu_and_mul", "bf16[64,128] bf16[64,256]", "", 2. * 64 * 256,
      2. * 64 * 128, 0, RIDGE_PEAK_NONE},
-    {"cat: the size of an element is in the kernel's name", "aten::cat", "?[4,8,1,32] ?[4,8,1,16]",
-     "void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::(anonymous "
-     "namespace)::OpaqueType<2u>, unsigned int, 4, 64, 64>(...)",
-     2. * 4 * 8 * 48, 2. * 4 * 8 * 48, 0, RIDGE_PEAK_NONE},
-    {"cat: a stretched input is written whole", "aten::cat", "?[4*,8] ?[4,8]",
-     "CatArrayBatchedCopy<OpaqueType<4>, unsigned int>", 4. * (8 + 32), 4. * 64, 0,
-     RIDGE_PEAK_NONE},
     {"index_copy_: what is copied alone", "aten::index_copy_",
      "bf16[4,8,2048,64] - i64[1] bf16[4,8,1,64]", "", 8 + 2. * 4 * 8 * 64, 2. * 4 * 8 * 64, 0,
      RIDGE_PEAK_NONE},
