@@ -238,6 +238,16 @@ static const trace_row switched_on[] = {
     {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
     {ROW_KERNEL, "k", 100, 200, .key = 1},
 };
+static const trace_row switched_on_late[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_CALL, "cudaProfilerStart", 30, 40},
+    {ROW_CALL, "cudaLaunchKernel", 50, 60, .key = 2},
+    {ROW_CALL, "cudaLaunchKernel", 70, 80, .key = 3},
+    {ROW_KERNEL, "k", 100, 200, .key = 1},
+    {ROW_KERNEL, "k", 200, 350, .key = 2},
+    {ROW_KERNEL, "k", 400, 600, .key = 3},
+};
 static const trace_row in_a_range[] = {
     {ROW_NVTX, ":train step", 0, 90},
     {ROW_NVTX, ":aten::mm, seq = 7", 5, 50},
@@ -308,6 +318,8 @@ static struct line_case {
     {"switched on by the program", ROWS(switched_on), RIDGE_TRACE_NSYS, false,
      "ncu --set full --profile-from-start off -k 'regex:^k$' -s 0 -c 1 -o k COMMAND",
      "-s counts from where the trace begins"},
+    {"a whole process that switches the profiler on later", ROWS(switched_on_late),
+     RIDGE_TRACE_RECORD, false, "ncu --set full -k 'regex:^k$' -s 1 -c 1 -o k COMMAND", ""},
     {"a range holds it; numbers of one run do not count", ROWS(in_a_range), RIDGE_TRACE_NSYS, false,
      "ncu --set full --nvtx --nvtx-include 'train step/' -k 'regex:^k$' -c 1 -o k COMMAND",
      "no -s"},
