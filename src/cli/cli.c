@@ -200,9 +200,7 @@ const char *cli_kernel_name(const ridge_report_kernel_info *info)
     return info->name != NULL ? info->name : "n/a";
 }
 
-/* Length of a demangled name without its parameters: up to the '(' that belongs to the ')' at its
- * end. */
-static size_t length_without_parameters(const char *name)
+size_t cli_length_without_parameters(const char *name)
 {
     size_t at = strlen(name);
     size_t depth = 0;
@@ -236,7 +234,7 @@ char *cli_short_name(const ridge_report_kernel_info *info, char *buffer, size_t 
 
     if (strncmp(name, "void ", 5) == 0)
         name += 5;
-    end = name + length_without_parameters(name);
+    end = name + cli_length_without_parameters(name);
     while (name < end && to < size - 1) {
         name += cast_length(name);
         buffer[to++] = *name++;

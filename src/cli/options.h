@@ -337,6 +337,9 @@ const char *cli_base_name(const char *path);
 
 /* The name to show: demangled where there is one. */
 const char *cli_kernel_name(const ridge_report_kernel_info *info);
+/* Length of a demangled name without its parameters: up to the '(' that belongs to the ')' at its
+ * end. */
+size_t cli_length_without_parameters(const char *name);
 /* Prints the name as a heading of its own line, or lines. */
 void cli_print_name(ridge_output *output, const ridge_report_kernel_info *info);
 /* The same without "void ", without the parameters and without the types of template arguments

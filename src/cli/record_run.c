@@ -341,11 +341,12 @@ static void describe_loss(const struct request *request, const ridge_collect_tot
         snprintf(out, size, "the records of %zu of %zu processes are cut, is the disk full?",
                  totals->damaged_count, totals->process_count);
     else if (totals->unended_count > 0)
-        snprintf(out, size,
-                 "'%s' %s: %zu of %zu processes did not end in order, of which the last seconds may "
-                 "be missing",
-                 request->command[0], how_it_ended(ending, text), totals->unended_count,
-                 totals->process_count);
+        snprintf(
+            out, size,
+            "'%s' %s: %zu of %zu processes did not end in order, of which the last seconds may "
+            "be missing",
+            request->command[0], how_it_ended(ending, text), totals->unended_count,
+            totals->process_count);
     else if (totals->dropped_count > 0)
         snprintf(out, size,
                  "CUPTI dropped records for want of memory: --delay and --duration "

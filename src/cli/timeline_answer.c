@@ -24,16 +24,6 @@ static size_t first_clause(const char *text)
     return at;
 }
 
-static void labelled(ridge_output *output, const char *label, const char *text)
-{
-    char first[WORD];
-
-    if (text[0] == '\0')
-        return;
-    snprintf(first, sizeof(first), "%-*s", LABEL, label);
-    ridge_output_wrap(output, LABEL, first, text);
-}
-
 static ridge_style verdict_style(ridge_timeline_verdict verdict)
 {
     switch (verdict) {
@@ -74,7 +64,7 @@ static void print_device(const struct timeline_view *view, ridge_output *output)
     }
     if (taken > columns) {
         snprintf(head, sizeof(head), "%s%s%s%s", name, name[0] != '\0' ? ", " : "", text, idle);
-        labelled(output, label, head);
+        timeline_labelled(output, label, head);
         return;
     }
     snprintf(head, sizeof(head), "%-*s%s%s", LABEL, label, strlen(label) >= LABEL - 1 ? " " : "",
@@ -137,16 +127,16 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
         snprintf(text, sizeof(text), "no work of a GPU in this part of the trace");
     else if (worst != NULL)
         snprintf(text, sizeof(text), "the recording tool said: %.240s", worst->text);
-    labelled(output, "device", "none");
+    timeline_labelled(output, "device", "none");
     ridge_output_format(output, "%-*s", LABEL, "verdict");
     ridge_output_styled(output, verdict_style(RIDGE_TIMELINE_NOTHING), verdict);
     ridge_output_text(output, ": ");
     ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + 2, text);
-    labelled(output, "next",
-             file->window.is_set ? "another part, or the whole"
-             : file->info->format == RIDGE_TRACE_KINETO
-                 ? "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
-                 : "record with nsys profile -t cuda,nvtx, of the process that launches");
+    timeline_labelled(output, "next",
+                      file->window.is_set ? "another part, or the whole"
+                      : file->info->format == RIDGE_TRACE_KINETO
+                          ? "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
+                          : "record with nsys profile -t cuda,nvtx, of the process that launches");
 }
 
 void timeline_print_device(const struct timeline_view *view, ridge_output *output)
@@ -168,6 +158,6 @@ void timeline_print_answer(const struct timeline_view *view, ridge_output *outpu
     /* Longer than a line: its first clause. The whole of it stands at the end. */
     if (strlen(text) > (size_t)ridge_output_columns(output) - LABEL)
         text[first_clause(text)] = '\0';
-    labelled(output, "next", text);
+    timeline_labelled(output, "next", text);
     timeline_print_gain(view, output);
 }

@@ -128,6 +128,8 @@ void timeline_finish_table(ridge_table *table, ridge_output *output);
 /* -- what is printed --------------------------------------------------------------------------- */
 
 enum { TIMELINE_LABEL = 10 }; /* columns of what stands in front of a line */
+/* text behind a label in these columns, filled; nothing when it is empty. */
+void timeline_labelled(ridge_output *output, const char *label, const char *text);
 
 /* The three lines that are the answer, and the first two of them. */
 void timeline_print_answer(const struct timeline_view *view, ridge_output *output);

@@ -21,16 +21,6 @@ struct limits {
 
 /* -- facts ------------------------------------------------------------------------------------- */
 
-static void labelled(ridge_output *output, const char *label, const char *text)
-{
-    char first[WORD];
-
-    if (text[0] == '\0')
-        return;
-    snprintf(first, sizeof(first), "%-*s", LABEL, label);
-    ridge_output_wrap(output, LABEL, first, text);
-}
-
 struct sentence {
     char text[640];
     size_t used;
@@ -75,7 +65,7 @@ static void print_source(const struct timeline_view *view, ridge_output *output)
                           sizeof(from)),
             file->window.start_ns < file->origin_ns ? " before the first work" : "",
             timeline_time((double)(file->window.end_ns - file->origin_ns), to, sizeof(to)));
-    labelled(output, "trace", line.text);
+    timeline_labelled(output, "trace", line.text);
 }
 
 static void print_queue(const struct timeline_view *view, ridge_output *output)
@@ -100,7 +90,7 @@ static void print_queue(const struct timeline_view *view, ridge_output *output)
         add(&line, "; %zu graph launch%s with %zu of %zu kernels", account->graph_launch_count,
             account->graph_launch_count == 1 ? "" : "es", account->graph_kernel_count,
             account->kernel_count + account->graph_row_count);
-    labelled(output, "launches", line.used > 2 ? line.text + 2 : "");
+    timeline_labelled(output, "launches", line.used > 2 ? line.text + 2 : "");
 }
 
 static void print_overlap(const struct timeline_view *view, ridge_output *output)
@@ -134,7 +124,7 @@ static void print_overlap(const struct timeline_view *view, ridge_output *output
             "stream stands between them %zu times",
             streams[account->serial_streams[0]].id, streams[account->serial_streams[1]].id,
             account->serial_count);
-    labelled(output, "overlap", line.used > 2 ? line.text + 2 : "");
+    timeline_labelled(output, "overlap", line.used > 2 ? line.text + 2 : "");
 }
 
 /* What makes the numbers doubtful first. */
@@ -154,7 +144,7 @@ static void print_faults(const struct timeline_view *view, size_t most, ridge_ou
             if (shown >= most)
                 continue;
             shown++;
-            labelled(output, pass == 0 ? "warning" : "note", faults[i].text);
+            timeline_labelled(output, pass == 0 ? "warning" : "note", faults[i].text);
         }
     if (wanted > shown) {
         char text[64];
@@ -216,20 +206,20 @@ static void print_next(const struct timeline_view *view, ridge_output *output)
     char text[640];
 
     if (!next->is_inside && next->fix[0] != '\0')
-        labelled(output, "first", next->fix);
+        timeline_labelled(output, "first", next->fix);
     timeline_next_text(view, text, sizeof(text));
     if (has_line) {
         if (next->is_inside)
-            labelled(output, "first", text);
+            timeline_labelled(output, "first", text);
         else
-            labelled(output, "then", "only after that, the kernel to profile:");
+            timeline_labelled(output, "then", "only after that, the kernel to profile:");
         print_command(next->ncu, output);
     }
     if (next->note[0] != '\0')
-        labelled(output, has_line ? "" : "next", next->note);
+        timeline_labelled(output, has_line ? "" : "next", next->note);
     if (next->is_inside && next->fix[0] != '\0') {
         snprintf(text, sizeof(text), "the time between: %s", next->fix);
-        labelled(output, "then", text);
+        timeline_labelled(output, "then", text);
     }
 }
 

@@ -116,31 +116,22 @@ const ridge_kernel_rank *timeline_rank_of(const struct timeline_view *view, uint
     return rank > 0 ? &view->next.ranks[rank - 1] : NULL;
 }
 
+void timeline_labelled(ridge_output *output, const char *label, const char *text)
+{
+    char first[TIMELINE_LABEL + 1];
+
+    if (text[0] == '\0')
+        return;
+    snprintf(first, sizeof(first), "%-*.*s", TIMELINE_LABEL, TIMELINE_LABEL, label);
+    ridge_output_wrap(output, TIMELINE_LABEL, first, text);
+}
+
 /* -- names ------------------------------------------------------------------------------------- */
 
 static bool is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '$' || c == '~' || (c & 0x80) != 0;
-}
-
-/* Length without the parameters: up to the '(' that belongs to the last ')'. */
-static size_t length_without_parameters(const char *name)
-{
-    const char *const close = strrchr(name, ')');
-    size_t at = close != NULL ? (size_t)(close - name) + 1 : 0;
-    size_t depth = 0;
-
-    if (close == NULL || close[1] != '\0')
-        return strlen(name);
-    while (at-- > 0) {
-        depth += name[at] == ')' ? 1 : 0;
-        depth -= name[at] == '(' ? 1 : 0;
-        if (depth == 0)
-            break;
-    }
-    /* "(anonymous namespace)" alone is no list of parameters. */
-    return at > 0 && at < strlen(name) ? at : strlen(name);
 }
 
 /* Length of "(anonymous namespace)::" and of a cast before a number: neither tells kernels apart. */
@@ -187,7 +178,7 @@ char *timeline_kernel_name(const char *name, bool whole, char *buffer, size_t si
         snprintf(buffer, size, "%s", name);
         return buffer;
     }
-    end = name + length_without_parameters(name);
+    end = name + cli_length_without_parameters(name);
     name = skip_return_type(name, end);
     while (name < end && to < size - 1) {
         const size_t noise = noise_length(name);

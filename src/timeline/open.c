@@ -26,6 +26,19 @@ static ridge_status refuse_packed_export(const void *bytes, size_t size, ridge_e
                      : RIDGE_OK;
 }
 
+/* Finishes what a reader filled, and gives it to the caller; or frees it. */
+static ridge_status give(ridge_trace *trace, ridge_status status, ridge_trace **out,
+                         ridge_error *err)
+{
+    if (status == RIDGE_OK)
+        status = trace_finish(trace, err);
+    if (status == RIDGE_OK)
+        *out = trace;
+    else
+        ridge_trace_free(trace);
+    return status;
+}
+
 ridge_status ridge_trace_read(const void *data, size_t size_bytes, const char *name,
                               const ridge_trace_options *options, ridge_trace **out,
                               ridge_error *err)
@@ -47,14 +60,7 @@ ridge_status ridge_trace_read(const void *data, size_t size_bytes, const char *n
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     status = is_sqlite ? nsys_read_bytes(trace, data, size_bytes, options, err)
                        : kineto_read_bytes(trace, data, size_bytes, options, err);
-    if (status == RIDGE_OK)
-        status = trace_finish(trace, err);
-    if (status == RIDGE_OK) {
-        *out = trace;
-        trace = NULL;
-    }
-    ridge_trace_free(trace);
-    return status;
+    return give(trace, status, out, err);
 }
 
 ridge_status ridge_trace_open(const char *path, const ridge_trace_options *options,
@@ -83,12 +89,5 @@ ridge_status ridge_trace_open(const char *path, const ridge_trace_options *optio
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     status = is_sqlite ? nsys_read_file(trace, path, options, err)
                        : kineto_read_file(trace, path, options, err);
-    if (status == RIDGE_OK)
-        status = trace_finish(trace, err);
-    if (status == RIDGE_OK) {
-        *out = trace;
-        trace = NULL;
-    }
-    ridge_trace_free(trace);
-    return status;
+    return give(trace, status, out, err);
 }
