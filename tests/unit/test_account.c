@@ -713,13 +713,14 @@ static void medians(void **state)
     assert_true(isnan(account_median(NULL, 0)));
     for (int kind = 0; kind < 4; kind++)
         for (size_t count = 1; count < 300; count += count < 12 ? 1 : 41) {
+            const size_t lower = (count - 1) / 2, upper = count / 2;
             int64_t values[300], sorted[300];
 
             for (size_t i = 0; i < count; i++)
                 values[i] = sorted[i] = random_value(&seed, kind);
             qsort(sorted, count, sizeof(*sorted), account_order);
             assert_true(account_median(values, count) ==
-                        ((double)sorted[(count - 1) / 2] + (double)sorted[count / 2]) / 2);
+                        ((double)sorted[lower] + (double)sorted[upper]) / 2);
         }
 }
 
