@@ -82,6 +82,13 @@ ridge_status ledger_create_schema(ridge_ledger *ledger, ridge_error *err)
     size_t i;
 
     /* Outside a transaction; it stays with the file. */
+    /* Not even the busy handler is asked when two change the mode at once. */
+    for (int tries = 0; tries < 200; tries++) {
+        if (sqlite3_exec(ledger->database, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) !=
+            SQLITE_BUSY)
+            break;
+        sqlite3_sleep(10);
+    }
     status = ledger_run(ledger, "PRAGMA journal_mode = WAL", "make a ledger", err);
     if (status != RIDGE_OK)
         return status;
