@@ -77,9 +77,8 @@ typedef enum ridge_memory_place {
 const char *ridge_memory_place_name(unsigned place); /* "pageable" */
 
 typedef enum ridge_op_flags {
-    RIDGE_OP_IN_GRAPH = 1 << 0,   /* launched by a graph: api is the launch of the graph */
-    RIDGE_OP_COLLECTIVE = 1 << 1, /* communicates with other ranks (NCCL, RCCL) */
-    RIDGE_OP_ASYNC = 1 << 2       /* unused by readers that cannot tell */
+    RIDGE_OP_IN_GRAPH = 1 << 0,  /* launched by a graph: api is the launch of the graph */
+    RIDGE_OP_COLLECTIVE = 1 << 1 /* communicates with other ranks (NCCL, RCCL) */
 } ridge_op_flags;
 
 /* Sorted by start, then end. */

@@ -51,24 +51,27 @@ ridge_status csv_finish(const struct csv *csv, ridge_table *table)
 
 /* -- reports of nsys --------------------------------------------------------------------------- */
 
+/* Statistics and a name a row; frees the sums. */
+static ridge_status finish_sums(const struct csv *csv, ridge_table *table, ridge_trace_sums *sums)
+{
+    for (size_t i = 0; i < sums->count; i++) {
+        add_statistics(table, &sums->rows[i]);
+        ridge_table_text(table, sums->rows[i].name);
+    }
+    ridge_trace_sums_free(sums);
+    return csv_finish(csv, table);
+}
+
 static ridge_status kernels_by(const struct csv *csv, ridge_kernel_key key)
 {
     static const ridge_column columns[] = {CSV_STATISTICS("Instances"), CSV_COLUMN("Name")};
     ridge_trace_sums sums;
     const ridge_status status = ridge_trace_sum_kernels(csv->file->trace, key, csv->device,
                                                         &csv->file->window, &sums, csv->err);
-    ridge_table *table;
-    size_t i;
 
     if (status != RIDGE_OK)
         return status;
-    table = CSV_CREATE(columns);
-    for (i = 0; i < sums.count; i++) {
-        add_statistics(table, &sums.rows[i]);
-        ridge_table_text(table, sums.rows[i].name);
-    }
-    ridge_trace_sums_free(&sums);
-    return csv_finish(csv, table);
+    return finish_sums(csv, CSV_CREATE(columns), &sums);
 }
 
 static ridge_status write_kernels(const struct csv *csv)
@@ -157,18 +160,10 @@ static ridge_status write_copy_times(const struct csv *csv)
     ridge_trace_sums sums;
     const ridge_status status =
         ridge_trace_sum_copies(csv->file->trace, csv->device, &csv->file->window, &sums, csv->err);
-    ridge_table *table;
-    size_t i;
 
     if (status != RIDGE_OK)
         return status;
-    table = CSV_CREATE(columns);
-    for (i = 0; i < sums.count; i++) {
-        add_statistics(table, &sums.rows[i]);
-        ridge_table_text(table, sums.rows[i].name);
-    }
-    ridge_trace_sums_free(&sums);
-    return csv_finish(csv, table);
+    return finish_sums(csv, CSV_CREATE(columns), &sums);
 }
 
 /* -- ranges -------------------------------------------------------------------------------------- */

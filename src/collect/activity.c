@@ -119,19 +119,18 @@ static struct function_name name_of(bool is_driver, uint32_t function)
 
 /* -- records ----------------------------------------------------------------------------------- */
 
+/* What all records of work have, each at places of its own. */
+#define WORK_OF(from)                                                                              \
+    .start_ns = (from)->start_ns, .end_ns = (from)->end_ns, .graph_node = (from)->graph_node,      \
+    .device = (from)->device, .context = (from)->context, .stream = (from)->stream,                \
+    .correlation = (from)->correlation, .graph = (from)->graph
+
 static void add_kernel(const void *record)
 {
     const cupti_kernel *const from = record;
     const spool_kernel row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
-        .graph_node = from->graph_node,
+        WORK_OF(from),
         .grid_id = from->grid_id,
-        .device = from->device,
-        .context = from->context,
-        .stream = from->stream,
-        .correlation = from->correlation,
-        .graph = from->graph,
         .name = spool_text_of(from->name),
         .grid = {(uint32_t)from->grid[0], (uint32_t)from->grid[1], (uint32_t)from->grid[2]},
         .block = {(uint32_t)from->block[0], (uint32_t)from->block[1], (uint32_t)from->block[2]},
@@ -151,15 +150,8 @@ static void add_copy(const void *record)
 {
     const cupti_memcpy *const from = record;
     const spool_copy row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
+        WORK_OF(from),
         .bytes = from->bytes,
-        .graph_node = from->graph_node,
-        .device = from->device,
-        .context = from->context,
-        .stream = from->stream,
-        .correlation = from->correlation,
-        .graph = from->graph,
         .source_device = UINT32_MAX,
         .destination_device = UINT32_MAX,
         .copy = from->copy,
@@ -175,15 +167,8 @@ static void add_peer_copy(const void *record)
 {
     const cupti_memcpy_peer *const from = record;
     const spool_copy row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
+        WORK_OF(from),
         .bytes = from->bytes,
-        .graph_node = from->graph_node,
-        .device = from->device,
-        .context = from->context,
-        .stream = from->stream,
-        .correlation = from->correlation,
-        .graph = from->graph,
         .source_device = from->source_device,
         .destination_device = from->destination_device,
         .copy = from->copy,
@@ -199,15 +184,8 @@ static void add_set(const void *record)
 {
     const cupti_memset *const from = record;
     const spool_set row = {
-        .start_ns = from->start_ns,
-        .end_ns = from->end_ns,
+        WORK_OF(from),
         .bytes = from->bytes,
-        .graph_node = from->graph_node,
-        .device = from->device,
-        .context = from->context,
-        .stream = from->stream,
-        .correlation = from->correlation,
-        .graph = from->graph,
         .value = from->value,
         .memory = from->memory,
     };

@@ -77,21 +77,19 @@ ridge_status ledger_shadow_views(ridge_ledger *ledger, ridge_error *err)
 
 ridge_status ledger_create_schema(ridge_ledger *ledger, ridge_error *err)
 {
+    enum { MODE_TRIES = 200, MODE_PAUSE_MS = 10 };
     ridge_text sql;
     ridge_status status;
+    int code, tries = 0;
     size_t i;
 
-    /* Outside a transaction; it stays with the file. */
-    /* Not even the busy handler is asked when two change the mode at once. */
-    for (int tries = 0; tries < 200; tries++) {
-        if (sqlite3_exec(ledger->database, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) !=
-            SQLITE_BUSY)
-            break;
-        sqlite3_sleep(10);
-    }
-    status = ledger_run(ledger, "PRAGMA journal_mode = WAL", "make a ledger", err);
-    if (status != RIDGE_OK)
-        return status;
+    /* Outside a transaction; it stays with the file. When two change the mode at once, SQLite says
+     * busy without asking the busy handler. */
+    do
+        code = sqlite3_exec(ledger->database, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+    while (code == SQLITE_BUSY && tries++ < MODE_TRIES && sqlite3_sleep(MODE_PAUSE_MS) > 0);
+    if (code != SQLITE_OK)
+        return ledger_fail(ledger, "make a ledger", err);
     ridge_text_init(&sql);
     ridge_text_add(&sql, "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT);\n"
                          "INSERT INTO meta VALUES ('schema', 'ridge-ledger/1');\n");
