@@ -4,7 +4,8 @@
 # what ridge and its tests read themselves, how output is drawn, and what git is told by a hook.
 # environment.cmake and the runners of golden cases unset them.
 set -eu
-env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p' | while read -r name; do
+# [A-Z] has no I in Turkish.
+env | LC_ALL=C sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p' | while read -r name; do
     case $name in
     RIDGE_SHARED) ;;
     RIDGE | RIDGE_* | FAKE_* | GIT_* | CUDA_INJECTION64_PATH | CUDA_HOME | VIRTUAL_ENV | CDPATH | \
