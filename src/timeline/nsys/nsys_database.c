@@ -270,21 +270,28 @@ bool nsys_has_table(nsys_database *database, const char *name)
     return found;
 }
 
-bool nsys_has_column(nsys_database *database, const char *table, const char *column)
+/* Its place in a row; -1: there is none. */
+static int number_of_column(nsys_database *database, const char *table, const char *column)
 {
     sqlite3_stmt *statement = NULL;
     char pragma[128];
-    bool found = false;
+    int number = -1;
 
     snprintf(pragma, sizeof(pragma), "PRAGMA table_info(\"%s\")", table);
     if (sqlite3_prepare_v2(database->handle, pragma, -1, &statement, NULL) == SQLITE_OK)
-        while (!found && sqlite3_step(statement) == SQLITE_ROW) {
+        while (number < 0 && sqlite3_step(statement) == SQLITE_ROW) {
             const char *const name = (const char *)sqlite3_column_text(statement, 1);
 
-            found = name != NULL && sqlite3_stricmp(name, column) == 0;
+            if (name != NULL && sqlite3_stricmp(name, column) == 0)
+                number = sqlite3_column_int(statement, 0);
         }
     sqlite3_finalize(statement);
-    return found;
+    return number;
+}
+
+bool nsys_has_column(nsys_database *database, const char *table, const char *column)
+{
+    return number_of_column(database, table, column) >= 0;
 }
 
 /* -- scanning ---------------------------------------------------------------------------------- */
@@ -302,57 +309,76 @@ typedef struct nsys_scanning {
     bool is_stopped;
 } nsys_scanning;
 
-/* Names the columns that exist. False: out of memory, or one that every version has is missing. */
-static bool write_query(nsys_scanning *scanning, ridge_text *sql)
+/* The columns that exist. False: one that every version has is missing. */
+static bool choose_columns(nsys_scanning *scanning)
 {
     nsys_reader *const reader = scanning->reader;
     const nsys_table *const table = scanning->table;
+    int last = -1;
 
-    ridge_text_add(sql, "SELECT " ROW_FUNCTION "(rowid");
-    for (unsigned i = 0; i < NSYS_COLUMNS; i++)
-        scanning->result_index[i] = -1;
     for (unsigned i = 0; i < NSYS_COLUMNS && table->columns[i] != NULL; i++) {
-        if (nsys_has_column(&reader->database, table->name, table->columns[i])) {
-            ridge_text_format(sql, ", \"%s\"", table->columns[i]);
-            scanning->columns[scanning->column_count++] = (uint8_t)i;
-            scanning->result_index[i] = (int)scanning->column_count;
-        } else if ((table->required >> i & 1) != 0) {
+        const int number = number_of_column(&reader->database, table->name, table->columns[i]);
+        unsigned *const count = &scanning->column_count;
+
+        if (number < 0 && (table->required >> i & 1) != 0) {
             trace_partial(reader->trace, "table %s has no column %s", table->name,
                           table->columns[i]);
             return false;
         }
+        if (number < 0)
+            continue;
+        scanning->columns[(*count)++] = (uint8_t)i;
+        if (number <= last)
+            continue;
+        /* The engine finds its way to a column past all before it, and remembers them: the last one
+         * first, and it goes there once instead of step by step. */
+        last = number;
+        scanning->columns[*count - 1] = scanning->columns[0];
+        scanning->columns[0] = (uint8_t)i;
+    }
+    return true;
+}
+
+static void write_query(nsys_scanning *scanning, ridge_text *sql)
+{
+    const nsys_table *const table = scanning->table;
+
+    for (unsigned i = 0; i < NSYS_COLUMNS; i++)
+        scanning->result_index[i] = -1;
+    ridge_text_add(sql, "SELECT " ROW_FUNCTION "(rowid");
+    for (unsigned i = 0; i < scanning->column_count; i++) {
+        scanning->result_index[scanning->columns[i]] = (int)i + 1;
+        ridge_text_format(sql, ", \"%s\"", table->columns[scanning->columns[i]]);
     }
     /* In order of rows, whatever index would do. */
     ridge_text_format(sql, ") FROM \"%s\" NOT INDEXED", table->name);
-    reader->trace->failed = reader->trace->failed || sql->failed;
-    return !sql->failed;
 }
 
 /* False: a column holds what it must not. */
 static bool fill(nsys_scanning *scanning, sqlite3_value **cells)
 {
-    const nsys_table *const table = scanning->table;
+    const uint8_t *const columns = scanning->columns;
+    const unsigned count = scanning->column_count;
+    const uint32_t texts = scanning->table->text;
     nsys_row *const row = &scanning->row;
+    uint32_t has = 0;
 
-    row->cells = cells;
-    row->has = 0;
-    for (unsigned i = 0; i < scanning->column_count; i++) {
-        const unsigned column = scanning->columns[i];
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned column = columns[i];
+        const bool is_text = (texts >> column & 1) != 0;
         const int type = sqlite3_value_type(cells[i + 1]);
 
         if (type == SQLITE_NULL)
             continue;
-        if ((table->text >> column & 1) != 0) {
-            if (type != SQLITE_TEXT)
-                return false;
-        } else {
-            if (type != SQLITE_INTEGER)
-                return false;
+        if (type != (is_text ? SQLITE_TEXT : SQLITE_INTEGER))
+            return false;
+        if (!is_text)
             row->values[column] = sqlite3_value_int64(cells[i + 1]);
-        }
-        row->has |= 1u << column;
+        has |= 1u << column;
     }
-    return (row->has & table->required) == table->required;
+    row->cells = cells;
+    row->has = has;
+    return (has & scanning->table->required) == scanning->table->required;
 }
 
 static void step_row(sqlite3_context *context, int count, sqlite3_value **cells)
@@ -412,17 +438,20 @@ static int run_query(nsys_database *database, nsys_scanning *scanning, const cha
 void nsys_scan(nsys_reader *reader, const nsys_table *table)
 {
     nsys_database *const database = &reader->database;
+    const uint64_t size = database->size_bytes;
+    const uint64_t largest = table->text == 0 && size > ROW_BYTES ? ROW_BYTES : size;
     nsys_scanning scanning = {.reader = reader, .table = table};
     ridge_text sql;
 
-    if (reader->trace->failed || !nsys_has_table(database, table->name))
-        return;
     scanning.row.result_index = scanning.result_index;
+    if (reader->trace->failed || !nsys_has_table(database, table->name) ||
+        !choose_columns(&scanning))
+        return;
     ridge_text_init(&sql);
-    if (write_query(&scanning, &sql)) {
-        const uint64_t size = database->size_bytes;
+    write_query(&scanning, &sql);
+    reader->trace->failed = sql.failed;
+    if (!sql.failed) {
         const int before = sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, -1);
-        const uint64_t largest = table->text == 0 && size > ROW_BYTES ? ROW_BYTES : size;
         int code;
 
         if (largest < (uint64_t)before)
