@@ -200,8 +200,8 @@ typedef struct ridge_trace_fault {
 
 typedef struct ridge_timeline ridge_timeline;
 
-/* The accounts of all devices with work in the window (NULL: the whole). The trace is borrowed and
- * must outlive them. */
+/* The accounts of all devices whose time from first start to last end the window (NULL: the whole)
+ * holds a part of; within a gap that part has no work. The trace is borrowed and must outlive them. */
 ridge_status ridge_timeline_create(const ridge_trace *trace, const ridge_trace_window *window,
                                    ridge_timeline **out, ridge_error *err);
 void ridge_timeline_free(ridge_timeline *timeline); /* NULL is allowed */
