@@ -4,6 +4,7 @@
  * overlaps and what queues counted, then faults and verdicts from those numbers. */
 #include "timeline/account.h"
 
+#include "timeline/beside.h"
 #include "timeline/sums_internal.h"
 
 struct ridge_timeline {
@@ -88,19 +89,45 @@ static bool find_span(account_device *device)
     return has_work;
 }
 
-static bool fill(account_device *device, account_painter *painter, trace_array *faults)
+/* The busy time. */
+static bool count_work(account_device *device)
 {
+    return account_unions(device) && account_streams(device) && account_serial_pairs(device) &&
+           account_queue(device);
+}
+
+typedef struct idle_task {
+    account_device *device;
+    account_painter *painter;
+} idle_task;
+
+/* The idle time. */
+static bool explain_gaps(void *context)
+{
+    const idle_task *const task = context;
+    account_device *const device = task->device;
     ridge_device_account *const account = &device->account;
-    const bool done = account_find_gaps(device) && account_paint(painter, device) &&
-                      account_unions(device) && account_streams(device) &&
-                      account_serial_pairs(device) && account_queue(device);
+    const bool done = account_find_gaps(device) && account_paint(task->painter, device);
 
     /* Given to the account in any case: it is freed as a whole. */
     account->gaps = device->gaps.rows;
     account->gap_count = device->gaps.count;
     account->pieces = device->pieces.rows;
     account->piece_count = device->pieces.count;
-    if (!done || !order_gaps(account) || !account_device_faults(device, faults))
+    return done && order_gaps(account);
+}
+
+/* Busy and idle time need nothing of each other but the span. */
+static bool fill(account_device *device, account_painter *painter, trace_array *faults)
+{
+    ridge_device_account *const account = &device->account;
+    idle_task task = {device, painter};
+    beside idle;
+    bool done;
+
+    beside_begin(&idle, explain_gaps, &task, device->row_count);
+    done = count_work(device);
+    if (!beside_end(&idle) || !done || !account_device_faults(device, faults))
         return false;
     account_judge(account, device->missing_ns);
     return true;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "timeline/beside.h"
 
 enum { BLOCK = 16 };
 
@@ -441,16 +442,34 @@ static int order_rows(const void *left, const void *right)
     return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
+static bool find_innermost(void *context)
+{
+    range_work *const work = context;
+
+    work->innermost = sum_innermost(work->trace, work->kinds, work->window);
+    return work->innermost != NULL;
+}
+
 static bool allocate(range_work *work)
 {
     work->chosen = ridge_calloc(work->range_count + 1, sizeof(*work->chosen));
-    work->innermost = sum_innermost(work->trace, work->kinds, work->window);
     work->by_end = ridge_calloc(work->launch_count + 1, sizeof(*work->by_end));
     work->places = ridge_calloc(work->launch_count + 1, sizeof(*work->places));
     work->ends_ns = ridge_calloc(work->launch_count + 1, sizeof(*work->ends_ns));
     work->tree = ridge_calloc(work->launch_count / BLOCK + 2, sizeof(*work->tree));
-    return work->chosen != NULL && work->innermost != NULL && work->by_end != NULL &&
-           work->places != NULL && work->ends_ns != NULL && work->tree != NULL;
+    return work->chosen != NULL && work->by_end != NULL && work->places != NULL &&
+           work->ends_ns != NULL && work->tree != NULL;
+}
+
+/* What sum_threads() needs. */
+static bool prepare(range_work *work)
+{
+    beside innermost;
+    bool done;
+
+    beside_begin(&innermost, find_innermost, work, work->api_count);
+    done = find_busy(work) && find_launches(work) && allocate(work);
+    return beside_end(&innermost) && done;
 }
 
 ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
@@ -472,7 +491,7 @@ ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
         *out = (ridge_range_sums){0, NULL, work.outside_count, work.outside_ns};
         return RIDGE_OK;
     }
-    if (!find_busy(&work) || !find_launches(&work) || !allocate(&work) || !sum_threads(&work)) {
+    if (!prepare(&work) || !sum_threads(&work)) {
         status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
         goto out;
     }
