@@ -297,6 +297,7 @@ static struct quirk broken[] = {
                             "{\"ph\": \"X\", \"cat\": \"kernel\", "
                             "\"name\": \"b\", \"pid\": 0, \"tid\": 7, \"ts\": 2, \"dur\": 1, }, "),
      "a 1000+1000 d0 s3\nb 2000+1000 d0 s7\n"},
+    {"an empty object behind the last comma", TRACE(K("a", "1") ", { }"), LINE("a", "1")},
     {"negative durations: work is left out, a call has none",
      TRACE(KERNEL("a", "1", "-1", "") "," CALL("cudaFree", "1", "-3", "1")),
      "call cudaFree 1000+0 t6 c1 n0\ninverted 1\n"},
@@ -332,6 +333,7 @@ static struct refused {
     {"a document of something else", "{\"kernels\": [1, 2]}", RIDGE_ERR_FORMAT, "traceEvents"},
     {"rocprofv3", "{\"rocprofiler-sdk-tool\": [{", RIDGE_ERR_UNSUPPORTED, "rocprofv3"},
     {"an array of something else", "[1, 2]", RIDGE_ERR_FORMAT, "without events"},
+    {"an array of nothing", "[{}]", RIDGE_ERR_FORMAT, "without events"},
     {"an empty array", "[]", RIDGE_ERR_FORMAT, "without events"},
     {"cut before the events", "{\"schemaVersion\": 1, \"dev", RIDGE_ERR_FORMAT, "traceEvents"},
     {"events that are no array", "{\"traceEvents\": 3}", RIDGE_ERR_FORMAT, "traceEvents"},

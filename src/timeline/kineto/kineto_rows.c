@@ -590,12 +590,17 @@ static void name_devices(kineto_rows *rows)
 
 void kineto_rows_finish(kineto_rows *rows)
 {
+    const ridge_trace *const trace = rows->trace;
+    const bool is_ours = trace->info.schema[0] != '\0' ||
+                         trace->ops.count + trace->apis.count + trace->ranges.count > 0;
     char producer[96];
 
     name_devices(rows);
     kineto_assign_processes(rows->trace);
-    snprintf(producer, sizeof(producer), rows->version[0] != '\0' ? "PyTorch profiler (%s)" : "%s",
-             rows->version[0] != '\0' ? rows->version : "PyTorch profiler");
+    if (rows->version[0] != '\0')
+        snprintf(producer, sizeof(producer), "PyTorch profiler (%s)", rows->version);
+    else
+        snprintf(producer, sizeof(producer), is_ours ? "PyTorch profiler" : "Chrome trace");
     rows->trace->info.producer = trace_text(rows->trace, producer, strlen(producer));
 }
 
