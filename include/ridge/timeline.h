@@ -272,6 +272,7 @@ typedef struct ridge_timeline_next {
     /* Where clearly more is to gain than in the worst, 1.5 times, and how much of the span; NULL. */
     const ridge_kernel_rank *richest;
     double richest_frac;
+    char *richest_ncu; /* the line for it, as ncu; "" when there is none */
 } ridge_timeline_next;
 
 /* roofs NULL: of the device's chip (or its recorded bandwidth). given may be NULL. */

@@ -3,6 +3,8 @@
  * The least work of kernels by the shapes of their operation. Numbers by hand. */
 #include "cases.h"
 
+#include <string.h>
+
 #include "timeline/next_internal.h"
 
 static struct work_case {
@@ -70,6 +72,77 @@ static struct work_case {
      RIDGE_PEAK_NONE},
     {"gather: elements may be one", "aten::gather", "f32[16,32000] - i64[16,1]", "", 8. * 16,
      4. * 16, 0, RIDGE_PEAK_NONE},
+    {"index_put_: a mask, the values", "aten::index_put_", "f32[640,128] ?[640] f32[12,128]", "",
+     640 + 4. * 12 * 128, 4. * 12 * 128, 0, RIDGE_PEAK_NONE},
+    {"index_put_: a list that was left out", "aten::_index_put_impl_", "bf16[8,16] - bf16[4,16]",
+     "", 2. * 64, 2. * 64, 0, RIDGE_PEAK_NONE},
+    {"index_select: along what leaves least", "aten::index_select", "bf16[5185,1024] - i64[5185]",
+     "", 8. * 5185, 2. * 1024 * 5185, 0, RIDGE_PEAK_NONE},
+    {"scatter_add_: as far as the index goes", "aten::scatter_add_",
+     "f32[44] - i64[300] f32[47670]", "", 8. * 300 + 4. * 300, 0, 0, RIDGE_PEAK_NONE},
+    {"index_add_: the source whole", "aten::index_add_", "f32[755,8] - i32[10] f32[10,8]", "",
+     4. * 10 + 4. * 80, 0, 0, RIDGE_PEAK_NONE},
+    {"cat: rotated halves of a decoder's prefill", "aten::cat", "?[4,32,2048,64] ?[4,32,2048,64]",
+     "void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::(anonymous "
+     "namespace)::OpaqueType<2u>, unsigned int, 4, 64, 64>(at::native::(anonymous)...)",
+     2. * 2 * 4 * 32 * 2048 * 64, 2. * 2 * 4 * 32 * 2048 * 64, 0, RIDGE_PEAK_NONE},
+    {"cat: the type in an older kernel's name", "aten::cat", "?[1,1,768] ?[1,25088,768]",
+     "CatArrayBatchedCopy_contig<c10::BFloat16, unsigned int, 2, 128, 1>", 2. * 768 * 25089,
+     2. * 768 * 25089, 0, RIDGE_PEAK_NONE},
+    {"cat: a stretched input is written whole", "aten::cat", "?[4*,8] ?[4,8]",
+     "CatArrayBatchedCopy<OpaqueType<4>, unsigned int>", 4. * (8 + 32), 4. * 64, 0,
+     RIDGE_PEAK_NONE},
+    {"batch norm", "aten::cudnn_batch_norm",
+     "f32[32,256,56,56] f32[256] f32[256] f32[256] f32[256]", "bn_fw_tr_1C11_singleread",
+     4. * (32. * 256 * 56 * 56 + 2 * 256), 4. * 32 * 256 * 56 * 56, 0, RIDGE_PEAK_NONE},
+    {"batch norm, back: what holds nothing is no type of the result",
+     "aten::cudnn_batch_norm_backward",
+     "f32[32,64,56,56] f32[32,64,56,56] f32[64] f32[64] f32[64] f32[64] f32[64] - u8[0]",
+     "bn_bw_1C11_kernel_new", 4. * (2. * 32 * 64 * 56 * 56 + 64), 4. * 32 * 64 * 56 * 56, 0,
+     RIDGE_PEAK_NONE},
+    {"batch norm: the kernel of statistics", "aten::native_batch_norm",
+     "bf16[10,512,7,7] bf16[512] bf16[512]", "batch_norm_collect_statistics_kernel<Var>",
+     2. * 10 * 512 * 49, 0, 0, RIDGE_PEAK_NONE},
+    {"batch norm: the kernel that applies them", "aten::native_batch_norm",
+     "bf16[10,512,7,7] bf16[512] bf16[512]", "batch_norm_transform_input_kernel<BFloat16>",
+     2. * 10 * 512 * 49, 2. * 10 * 512 * 49, 0, RIDGE_PEAK_NONE},
+    {"layer norm, back: of the input", "aten::native_layer_norm_backward",
+     "f32[1024,512] f32[1024,512] - f32[1024,1] f32[1024,1] f32[512] f32[512]",
+     "layer_norm_grad_input_kernel<float, float>", 4. * 2 * 1024 * 512, 4. * 1024 * 512, 0,
+     RIDGE_PEAK_NONE},
+    {"layer norm, back: of the weights", "aten::native_layer_norm_backward",
+     "f32[1024,512] f32[1024,512] - f32[1024,1] f32[1024,1] f32[512] f32[512]",
+     "GammaBetaBackwardCUDAKernel<float, float>", 4. * 2 * 1024 * 512, 0, 0, RIDGE_PEAK_NONE},
+    {"masked fill: a mask is no type of the result", "aten::masked_fill",
+     "f32[64,128] bool[64,128] f32[]", "", 4. * 64 * 128 + 64 * 128 + 4, 4. * 64 * 128, 0,
+     RIDGE_PEAK_NONE},
+    /* of two lists of a tensor each, [100] and [28], 128 elements a list */
+    {"foreach: two lists, one written", "aten::_foreach_add_", "?[100] ?[28] ?[100] ?[28]",
+     "multi_tensor_apply_kernel<TensorListMetadata<2>, BinaryOpListAlphaFunctor<float, 2, 2, 0>, "
+     "std::plus<float>, float>",
+     4. * 256, 4. * 128, 0, RIDGE_PEAK_NONE},
+    {"foreach: by a number, elsewhere", "aten::_foreach_mul", "?[100] ?[28]",
+     "multi_tensor_apply_kernel<TensorListMetadata<2>, BinaryOpScalarFunctor<c10::BFloat16, 2, 1, "
+     "1>",
+     2. * 128, 2. * 128, 0, RIDGE_PEAK_NONE},
+    /* parameters, gradients, two moments: 4 x 128 read, all but the gradients written */
+    {"fused Adam", "aten::_fused_adam_", "?[100] ?[28] ?[100] ?[28] ?[100] ?[28] ?[100] ?[28]",
+     "multi_tensor_apply_kernel<FusedOptimizerTensorListMetadata<4>, FusedAdamMathFunctor<float, "
+     "4, "
+     "(at::native::ADAM_MODE)0, false> >",
+     4. * 512, 4. * 384, 0, RIDGE_PEAK_NONE},
+    {"fused SGD: a first step reads no momentum", "aten::_fused_sgd_", "?[100] ?[100] ?[100]",
+     "multi_tensor_apply_kernel<TensorListMetadata<3>, FusedSgdMathFunctor<float, 3>", 4. * 200,
+     4. * 200, 0, RIDGE_PEAK_NONE},
+    {"indices that are checked", "fbgemm::bounds_check_indices",
+     "i64[485] i64[15372892] i64[993281] - i64[1]", "", 8. * (485 + 15372892 + 993281), 0, 0,
+     RIDGE_PEAK_NONE},
+    {"attention, back: five products where it has two",
+     "aten::_scaled_dot_product_flash_attention_backward",
+     "bf16[2,8,64,32] bf16[2,8,64,32] bf16[2,4,64,32] bf16[2,4,64,32] bf16[2,8,64,32] f32[2,8,64]",
+     "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel",
+     2. * 2 * (2 * 64 * 8 * 32 + 64 * 4 * (32 + 32)), 0,
+     2.5 * 2 * 2 * 8 * (32 + 32) * (64. * 65 / 2), RIDGE_PEAK_TENSOR_BF16},
     {"embedding: rows may be one", "aten::embedding", "bf16[32000,128] i64[4,16]", "", 8. * 64,
      2. * 64 * 128, 0, RIDGE_PEAK_NONE},
     {"attention: causal, half of the pairs", "aten::_scaled_dot_product_flash_attention",
@@ -96,7 +169,7 @@ static void has_work(void **state)
 
 static struct none_case {
     const char *name;
-    const char *operation, *shapes;
+    const char *operation, *shapes, *kernel;
 } none_cases[] = {
     {"operation is not known", "aten::cudnn_convolution", "bf16[1,3,32,32] bf16[6,3,3,3]"},
     {"no shapes", "aten::mm", ""},
@@ -119,9 +192,17 @@ static struct none_case {
     {"negative", "aten::add", "bf16[-8]"},
     {"a mark without a size", "aten::add", "bf16[*]"},
     {"nine dimensions", "aten::add", "bf16[1,1,1,1,1,1,1,1,1]"},
-    {"seventeen tensors", "aten::add",
-     "u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] u8[1] "
-     "u8[1] u8[1]"},
+    {"a list of a type that no name tells", "aten::cat", "?[8] ?[8]", "CatArrayBatchedCopy<T, 1>"},
+    {"a list that was left out", "aten::cat", "- - f32[8]", "CatArrayBatchedCopy<float, 1>"},
+    {"copies of floats to another type", "aten::_foreach_copy_", "?[8] ?[8]",
+     "multi_tensor_apply_kernel<TensorListMetadata<2>, CopyFunctor<float, double, 2, 1, 1>"},
+    {"a functor that does not tell its lists", "aten::_foreach_addcmul_", "?[8] ?[8] ?[8]",
+     "multi_tensor_apply_kernel<TensorListMetadata<3>, PointwiseOpListFunctor<float, 3>>"},
+    {"a functor of ten lists", "aten::_foreach_add_", "?[8]",
+     "multi_tensor_apply_kernel<TensorListMetadata<1>, BinaryOpScalarFunctor<float, 10, 1, 0>"},
+    {"another kernel of a norm", "aten::native_batch_norm", "bf16[10,512,7,7] bf16[512]",
+     "batch_norm_update_stats"},
+    {"values that are a number, two indices", "aten::index_put_", "u8[8,8] ?[8] ?[8]"},
     {"numbers alone", "aten::add", "-"},
 };
 
@@ -130,7 +211,33 @@ static void has_none(void **state)
     const struct none_case *const row = *state;
     ridge_work work;
 
-    assert_false(kernel_work_of(row->operation, row->shapes, "kernel", &work));
+    assert_false(kernel_work_of(row->operation, row->shapes,
+                                row->kernel != NULL ? row->kernel : "kernel", &work));
+}
+
+static void has_room(void **state)
+{
+    char shapes[200 * 6] = "";
+    ridge_work work;
+
+    (void)state;
+    for (size_t i = 0; i < 192; i++)
+        strcat(shapes, i == 0 ? "u8[1]" : " u8[1]");
+    assert_true(kernel_work_of("aten::add", shapes, "kernel", &work));
+    strcat(shapes, " u8[1]");
+    assert_false(kernel_work_of("aten::add", shapes, "kernel", &work));
+}
+
+static void has_scope(void **state)
+{
+    (void)state;
+    assert_int_equal(kernel_scope_of("aten::conv", "k"), KERNEL_SCOPE_NONE);
+    assert_int_equal(kernel_scope_of("aten::cat", "k"), KERNEL_SCOPE_ALL);
+    assert_int_equal(kernel_scope_of("aten::mm", "k"), KERNEL_SCOPE_MAIN);
+    assert_int_equal(kernel_scope_of("aten::native_group_norm", "RowwiseMomentsCUDAKernel<float>"),
+                     KERNEL_SCOPE_OWN);
+    assert_int_equal(kernel_scope_of("aten::native_group_norm", "ComputeFusedParams"),
+                     KERNEL_SCOPE_NONE);
 }
 
 int main(void)
@@ -139,5 +246,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, has_work, work_cases);
     CASES_ADD_ROWS(&list, has_none, none_cases);
+    cases_add(&list, "as many tensors as an optimiser has", has_room, NULL);
+    cases_add(&list, "whose work it is", has_scope, NULL);
     return cases_run(&list, "kernel_work");
 }

@@ -457,6 +457,13 @@ static wrong_case wrongs[] = {
                              " (start INTEGER PRIMARY KEY, end, deviceId, streamId) WITHOUT ROWID;"
                              "INSERT INTO " NSYS_KERNEL " VALUES (1, 2, 0, 7);",
      RIDGE_OK, "CUPTI_ACTIVITY_KIND_KERNEL", 0, 2, 0},
+    {"an index with all that is read, in another order",
+     NSYS_STRINGS NSYS_CALLS
+     "CREATE TABLE " NSYS_KERNEL " (start, end, deviceId, streamId, a TEXT, b TEXT, c TEXT);"
+     "CREATE INDEX i ON " NSYS_KERNEL " (start, end, deviceId, streamId);"
+     "INSERT INTO " NSYS_KERNEL
+     " VALUES (30, 40, 0, 7, '', '', ''), (20, 30, 0, 7, '', '', ''), (10, 20, 0, 7, '', '', '');",
+     RIDGE_OK, NULL, 3, 2, 0},
     {"text in UTF-16", "PRAGMA encoding = 'UTF-16';" NSYS_ALL, RIDGE_OK, NULL, 2, 2, 0},
 };
 
