@@ -4,6 +4,7 @@
  * kernel alone must do counts: a norm's statistics read the input, they do not write the result. */
 #include "timeline/kernel_rows.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static const work_row work_rows[] = {
@@ -244,24 +245,35 @@ static const work_row work_rows[] = {
     {"fbgemm::bounds_check_indices", WORK_READ, 3},
     {"torch::distributed::reducer::mul_out", WORK_ROWS, 1},
 
-    {"aten::_scaled_dot_product_flash_attention", WORK_ATTENTION, 0},
-    {"aten::_scaled_dot_product_efficient_attention", WORK_ATTENTION, 0},
-    {"aten::_scaled_dot_product_cudnn_attention", WORK_ATTENTION, 0},
-    {"aten::_cudnn_attention_forward", WORK_ATTENTION, 0},
-    {"aten::_flash_attention_forward", WORK_ATTENTION_2, 0},
-    {"aten::_efficient_attention_forward", WORK_ATTENTION_2, 0},
-    {"flash_attn::_flash_attn_forward", WORK_ATTENTION_2, 0},
-    {"aten::_scaled_dot_product_flash_attention_backward", WORK_BACKWARD, 1},
-    {"aten::_scaled_dot_product_efficient_attention_backward", WORK_BACKWARD, 1},
-    {"aten::_scaled_dot_product_cudnn_attention_backward", WORK_BACKWARD, 1},
-    {"aten::_flash_attention_backward", WORK_BACKWARD_2, 1},
-    {"aten::_efficient_attention_backward", WORK_BACKWARD_2, 1},
+    {"aten::cudnn_convolution", WORK_CONVOLUTION, 0},
+    {"aten::cudnn_convolution_relu", WORK_FUSED_CONVOLUTION, 0},
+    {"triton_", WORK_TRITON, 0},
+
+    {"aten::_scaled_dot_product_flash_attention", WORK_ATTENTION, 4},
+    {"aten::_scaled_dot_product_efficient_attention", WORK_ATTENTION, 6},
+    {"aten::_scaled_dot_product_cudnn_attention", WORK_ATTENTION, 6},
+    {"aten::_cudnn_attention_forward", WORK_ATTENTION, 10},
+    {"aten::_flash_attention_forward", WORK_FLASH, 8},
+    {"aten::_efficient_attention_forward", WORK_ATTENTION_2, 9},
+    {"flash_attn::_flash_attn_forward", WORK_WINDOWED, 5},
+    {"aten::_scaled_dot_product_flash_attention_backward", WORK_BACKWARD, 11},
+    {"aten::_scaled_dot_product_efficient_attention_backward", WORK_BACKWARD, 11},
+    {"aten::_scaled_dot_product_cudnn_attention_backward", WORK_BACKWARD, 14},
+    {"aten::_flash_attention_backward", WORK_BACKWARD_2, 11},
+    {"aten::_efficient_attention_backward", WORK_BACKWARD_2, 14},
 };
+
+static bool is_operation(const work_row *row, const char *operation)
+{
+    return row->kind == WORK_TRITON
+               ? strncmp(row->operation, operation, strlen(row->operation)) == 0
+               : strcmp(row->operation, operation) == 0;
+}
 
 const work_row *work_row_find(const char *operation, const char *kernel)
 {
     for (size_t i = 0; i < sizeof(work_rows) / sizeof(work_rows[0]); i++)
-        if (strcmp(work_rows[i].operation, operation) == 0 &&
+        if (is_operation(&work_rows[i], operation) &&
             (work_rows[i].kernel == NULL || strstr(kernel, work_rows[i].kernel) != NULL))
             return &work_rows[i];
     return NULL;

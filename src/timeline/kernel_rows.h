@@ -28,14 +28,20 @@ typedef enum work_kind {
     WORK_ATTENTION,   /* query, key, value as [batch, heads, tokens, dim] */
     WORK_ATTENTION_2, /* the same as [batch, tokens, heads, dim] */
     WORK_BACKWARD,    /* of an attention: the result's gradient, query, key, value */
-    WORK_BACKWARD_2
+    WORK_BACKWARD_2,
+    WORK_FLASH,       /* WORK_ATTENTION_2, a window three behind what says whether it is causal */
+    WORK_WINDOWED,    /* WORK_ATTENTION_2, a window right behind what says whether it is causal */
+    WORK_CONVOLUTION, /* input, weight, padding, stride, dilation, groups */
+    WORK_FUSED_CONVOLUTION, /* input, weight, bias, stride, padding, dilation, groups */
+    WORK_TRITON             /* "triton_...", the kernel's own name */
 } work_kind;
 
 typedef struct work_row {
     const char *operation;
     work_kind kind;
-    /* Of products and attention the first of their inputs. Of what reads all inputs, how many there
-     * are: one behind them is where the result goes (out=), and is not read. */
+    /* Of products the first of their inputs; of attention the number that says whether it is causal;
+     * of what reads all inputs, how many there are: one behind them is where the result goes (out=),
+     * and is not read. */
     size_t input;
     /* In the name of the kernel that does this, once, whatever else the operation launches. */
     const char *kernel;

@@ -49,6 +49,10 @@ static const char *read_tensor(const char *at, double listed_bytes, shapes_tenso
     *out = (shapes_tensor){.expansion = 1};
     if (at[0] == '-' && at[1] == ' ')
         return at + 1;
+    if (at[0] == '=') {
+        out->value = at + 1;
+        return at + strcspn(at, " ");
+    }
     if (open == NULL)
         return NULL;
     if (open - at == 1 && *at == '?' && listed_bytes > 0) {
@@ -88,6 +92,41 @@ size_t shapes_read(const char *shapes, double listed_bytes, shapes_tensor *tenso
         shapes += *shapes == ' ';
     }
     return count;
+}
+
+size_t shapes_numbers(const shapes_tensor *of, double *numbers, size_t size)
+{
+    const char *at = of->value;
+    bool is_list;
+    size_t count = 0;
+
+    if (at == NULL)
+        return 0;
+    is_list = *at == '[';
+    at += is_list;
+    for (;;) {
+        double number = 0;
+
+        if (*at < '0' || *at > '9' || count == size)
+            return 0;
+        for (; *at >= '0' && *at <= '9'; at++)
+            number = number * 10 + (*at - '0');
+        numbers[count++] = number;
+        if (!is_list || *at != ',')
+            break;
+        at++;
+    }
+    if (is_list && *at++ != ']')
+        return 0;
+    return *at == ' ' || *at == '\0' ? count : 0;
+}
+
+bool shapes_is(const shapes_tensor *of, const char *value)
+{
+    const size_t length = strlen(value);
+
+    return of->value != NULL && strncmp(of->value, value, length) == 0 &&
+           (of->value[length] == ' ' || of->value[length] == '\0');
 }
 
 double shapes_elements(const shapes_tensor *of)

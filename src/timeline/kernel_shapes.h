@@ -20,12 +20,16 @@ typedef struct shapes_tensor {
     ridge_element element;
     size_t rank;
     double dims[SHAPES_MOST_DIMENSIONS];
-    double expansion; /* elements that are one in memory: the product of extents of stride 0 */
+    double expansion;  /* elements that are one in memory: the product of extents of stride 0 */
+    const char *value; /* of a number: behind the '='; NULL: none is known */
 } shapes_tensor;
 
 /* listed_bytes: of an element of tensors in lists; 0: not known. The count; 0 when any of them cannot
  * be read: bytes would be missing. */
 size_t shapes_read(const char *shapes, double listed_bytes, shapes_tensor *tensors);
+/* Up to size numbers of a value, "[2,2]" or "2"; their count, 0 where it is something else. */
+size_t shapes_numbers(const shapes_tensor *of, double *numbers, size_t size);
+bool shapes_is(const shapes_tensor *of, const char *value); /* "False" */
 double shapes_elements(const shapes_tensor *of);
 /* Of what is stored: an element that is stretched along a dimension is there once. */
 double shapes_bytes(const shapes_tensor *of);

@@ -3,6 +3,7 @@
  * The least work of a kernel from the shapes of the PyTorch operation that launched it. Each row
  * says which inputs are read once and what is written; what shapes do not tell (a mask, whether a
  * matrix is added) is taken so that the work gets smaller, or there is none. */
+#include "timeline/kernel_loops.h"
 #include "timeline/kernel_rows.h"
 #include "timeline/kernel_shapes.h"
 #include "timeline/next_internal.h"
@@ -134,35 +135,45 @@ static bool product_work(const shapes_tensor *a, const shapes_tensor *b, bool is
     return true;
 }
 
-/* Causal where nothing else can be: the smaller of both. */
-static bool attention_work(const shapes_tensor *tensors, size_t count, bool heads_first,
-                           ridge_work *out)
+/* A window leaves most pairs out. Its sides stand at two places, -1 where there is none. */
+static bool may_have_window(const shapes_tensor *tensors, size_t count, size_t place, bool is_told)
+{
+    for (size_t i = place; i < place + 2; i++)
+        if (i < count && tensors[i].value != NULL ? !shapes_is(&tensors[i], "-1") : is_told)
+            return true;
+    return false;
+}
+
+/* Causal unless the trace says no: the smaller of both. Where a mask of fewer queries than keys begins
+ * is the kernel's affair. first: the query. */
+static bool attention_work(const work_row *row, const shapes_tensor *tensors, size_t count,
+                           size_t first, bool heads_first, ridge_work *out)
 {
     static const char *const names[] = {"queries", "heads", "head_dim", "keys", "kv_heads",
                                         "v_dim",   "batch", "causal",   "lse"};
-    const shapes_tensor *const q = &tensors[0], *const k = &tensors[1], *const v = &tensors[2];
+    const shapes_tensor *const q = &tensors[first], *const k = q + 1, *const v = q + 2;
     const size_t heads = heads_first ? 1 : 2, tokens = heads_first ? 2 : 1;
+    const shapes_tensor *const mask = row->input < count ? &tensors[row->input] : NULL;
+    const bool is_full = mask != NULL && (shapes_is(mask, "False") || shapes_is(mask, "0"));
+    const bool is_causal = mask != NULL && mask->value != NULL && !is_full;
 
-    if (count < 3 || !q->is_known || q->rank != 4 || k->rank != 4 || v->rank != 4 ||
+    if (count < first + 3 || !q->is_known || q->rank != 4 || k->rank != 4 || v->rank != 4 ||
         k->dims[tokens] != v->dims[tokens] || k->dims[heads] != v->dims[heads] ||
-        q->dims[0] != k->dims[0] || q->dims[tokens] > k->dims[tokens] || q->dims[3] != k->dims[3] ||
-        q->size_bytes != k->size_bytes || q->size_bytes != v->size_bytes)
+        q->dims[0] != k->dims[0] || q->dims[3] != k->dims[3] || q->size_bytes != k->size_bytes ||
+        q->size_bytes != v->size_bytes)
+        return false;
+    if ((q->dims[tokens] > k->dims[tokens] && !is_full) ||
+        (q->dims[tokens] < k->dims[tokens] && is_causal))
         return false;
     {
-        const double numbers[] = {q->dims[tokens],
-                                  q->dims[heads],
-                                  q->dims[3],
-                                  k->dims[tokens],
-                                  k->dims[heads],
-                                  v->dims[3],
-                                  q->dims[0],
-                                  1,
-                                  0};
+        const double numbers[] = {q->dims[tokens], q->dims[heads],  q->dims[3],
+                                  k->dims[tokens], k->dims[heads],  v->dims[3],
+                                  q->dims[0],      is_full ? 0 : 1, 0};
 
         if (!call_operation("attention", names, numbers, 9, q->element, out))
             return false;
     }
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = first; i < first + 3; i++)
         subtract_expansion(out, &tensors[i]);
     return true;
 }
@@ -184,15 +195,25 @@ static double read_all(const shapes_tensor *tensors, size_t from, size_t count)
 
 /* Five products where the attention has two: scores again, the gradients of the weights, of value, of
  * query and key. What is written may be a helper's. */
-static bool backward_work(const shapes_tensor *tensors, size_t count, bool heads_first,
-                          ridge_work *out)
+static bool backward_work(const work_row *row, const shapes_tensor *tensors, size_t count,
+                          bool heads_first, ridge_work *out)
 {
-    if (!attention_work(tensors + 1, count - 1, heads_first, out))
+    if (!attention_work(row, tensors, count, 1, heads_first, out))
         return false;
     out->flop_count *= 2.5;
     out->read_bytes += shapes_bytes(&tensors[0]);
     out->written_bytes = 0;
     return true;
+}
+
+static bool convolution_work(const work_row *row, const shapes_tensor *tensors, size_t count,
+                             const char *kernel, ridge_work *out)
+{
+    static const size_t plain[] = {2, 3, 4, 5}, fused[] = {4, 3, 5, 6};
+
+    return count > 2 &&
+           loops_convolution_work(tensors, count, row->kind == WORK_CONVOLUTION ? plain : fused,
+                                  kernel, element_of(&tensors[0], kernel), out);
 }
 
 static bool placed_work(const shapes_tensor *tensors, size_t count, ridge_work *out)
@@ -317,7 +338,13 @@ kernel_scope kernel_scope_of(const char *operation, const char *kernel)
     case WORK_ATTENTION_2:
     case WORK_BACKWARD:
     case WORK_BACKWARD_2:
+    case WORK_FLASH:
+    case WORK_WINDOWED:
+    case WORK_CONVOLUTION:
+    case WORK_FUSED_CONVOLUTION:
         return KERNEL_SCOPE_MAIN;
+    case WORK_TRITON:
+        return KERNEL_SCOPE_OWN;
     default:
         return KERNEL_SCOPE_ALL;
     }
@@ -379,12 +406,23 @@ bool kernel_work_of(const char *operation, const char *shapes, const char *kerne
         return moved(out, listed_bytes(tensors, count, false), listed_bytes(tensors, count, true));
     case WORK_LISTS:
         return listed_work(kernel, tensors, count, out);
-    case WORK_ATTENTION:
-    case WORK_ATTENTION_2:
-        return attention_work(tensors, count, row->kind == WORK_ATTENTION, out);
+    case WORK_CONVOLUTION:
+    case WORK_FUSED_CONVOLUTION:
+        return convolution_work(row, tensors, count, kernel, out);
+    case WORK_TRITON:
+        return loops_triton_work(operation, kernel, tensors, count, out);
     case WORK_BACKWARD:
     case WORK_BACKWARD_2:
+        return backward_work(row, tensors, count, row->kind == WORK_BACKWARD, out);
+    case WORK_FLASH:
+        return !may_have_window(tensors, count, row->input + 3, false) &&
+               attention_work(row, tensors, count, 0, false, out);
+    case WORK_WINDOWED:
+        return !may_have_window(tensors, count, row->input + 1, true) &&
+               attention_work(row, tensors, count, 0, false, out);
+    case WORK_ATTENTION:
+    case WORK_ATTENTION_2:
         break;
     }
-    return count > 1 && backward_work(tensors, count, row->kind == WORK_BACKWARD, out);
+    return attention_work(row, tensors, count, 0, row->kind == WORK_ATTENTION, out);
 }

@@ -207,6 +207,30 @@ static struct quirk {
                  ", \"args\": {\"Input type\": [\"c10::BFloat16\", \"Scalar\", \"TensorList\", "
                  "\"long\"], \"Input Dims\": [[8192, 4096], [], [[1, 2], [3]], [5]]}")),
      "range1 aten::cat 1000+2000 t6 (bf16[8192,4096] - ?[1,2] ?[3] i64[5])\n"},
+    {"numbers that decide what is to do",
+     TRACE(EVENT(
+         "cpu_op", "aten::cudnn_convolution",
+         ", \"args\": {\"Input Dims\": [[1, 3, 8, 8], [2, 3, 2, 2], [], [], [], []], "
+         "\"Input type\": [\"float\", \"float\", \"ScalarList\", \"\", \"Scalar\", "
+         "\"Scalar\"], \"Concrete Inputs\": [\"\", \"\", \"[0, 0]\", \"\", \"False\", "
+         "\"a path\"]}") "," EVENT("cpu_op", "triton_poi_fused_0",
+                                   ", \"args\": {\"Input Dims\": [[9], []], "
+                                   "\"Input type\": [\"float\", \"Scalar\"], "
+                                   "\"Concrete Inputs\": [\"\", \"9\"]}") ","
+                                                                          "" EVENT(
+                                                                              "cpu_op",
+                                                                              "aten::scatter",
+                                                                              ", \"args\": "
+                                                                              "{\"Input Dims\": "
+                                                                              "[[9], []], \"Input "
+                                                                              "type\": [\"float\", "
+                                                                              "\"Scalar\"], "
+                                                                              "\"Concrete "
+                                                                              "Inputs\": [\"\", "
+                                                                              "\"9\"]}")),
+     "range1 aten::cudnn_convolution 1000+2000 t6 (f32[1,3,8,8] f32[2,3,2,2] =[0,0] - =False)\n"
+     "range1 triton_poi_fused_0 1000+2000 t6 (f32[9] =9)\nrange1 aten::scatter 1000+2000 t6 "
+     "(f32[9])\n"},
     {"strides of 0, of extents that are more than one",
      TRACE(EVENT("cpu_op", "aten::add",
                  ", \"args\": {\"Input Dims\": [[8, 4, 1], [[4], [2]], []], \"Input type\": "

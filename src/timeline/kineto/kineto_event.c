@@ -161,6 +161,8 @@ static const char *read_arguments(const char *at, const char *end, kineto_event 
                 event->types = inside(value);
             else if (kineto_is(key, "Input Strides"))
                 event->strides = inside(value);
+            else if (kineto_is(key, "Concrete Inputs"))
+                event->values = inside(value);
         } else if (event->class == KINETO_API) {
             if (kineto_is(key, "correlation"))
                 kineto_integer(value, &event->correlation);

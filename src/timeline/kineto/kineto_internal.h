@@ -50,6 +50,7 @@ typedef struct kineto_event {
     int64_t start_ns, duration_ns;
     kineto_slice name, tid, pid;
     kineto_slice dims, types, strides; /* of an operation's inputs: behind the opening bracket */
+    kineto_slice values;               /* of those that are numbers, likewise */
     kineto_slice arguments;            /* of metadata */
     kineto_slice kind;                 /* of a copy or synchronisation */
     kineto_slice grid, block;          /* of a kernel: behind the opening bracket */
@@ -110,6 +111,8 @@ kineto_block *kineto_blocks_next(kineto_blocks *blocks);
 
 /* A text with its escapes resolved; what is none stays. */
 void kineto_add_unescaped(ridge_text *out, kineto_slice text);
+/* Do the numbers among the inputs decide what is to do, as strides of a convolution? */
+bool kineto_needs_values(const kineto_event *event);
 /* The inputs, as in ridge_trace_range.shapes; of a list of tensors each. */
 void kineto_add_shapes(ridge_text *out, const kineto_event *event);
 

@@ -35,7 +35,7 @@ typedef struct stream_memory {
 } stream_memory;
 
 typedef struct shape_memory {
-    uint64_t dims, types, strides; /* hashes */
+    uint64_t dims, types, strides, values; /* hashes */
     uint32_t text;
 } shape_memory;
 
@@ -356,9 +356,11 @@ static uint32_t shapes_of(kineto_rows *rows, const kineto_event *event)
     wanted.dims = hash_of(event->dims);
     wanted.types = hash_of(event->types);
     wanted.strides = hash_of(event->strides);
-    known = &rows->shapes[(wanted.dims ^ wanted.types * 31 ^ wanted.strides * 37) % SHAPE_SLOTS];
+    wanted.values = kineto_needs_values(event) ? hash_of(event->values) : 0;
+    known = &rows->shapes[(wanted.dims ^ wanted.types * 31 ^ wanted.strides * 37 ^ wanted.values) %
+                          SHAPE_SLOTS];
     if (known->dims != wanted.dims || known->types != wanted.types ||
-        known->strides != wanted.strides) {
+        known->strides != wanted.strides || known->values != wanted.values) {
         ridge_text_clear(&rows->text);
         kineto_add_shapes(&rows->text, event);
         rows->trace->failed |= rows->text.failed;
