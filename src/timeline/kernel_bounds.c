@@ -199,6 +199,17 @@ static double from_shapes(bounds_work *work, const ridge_trace_op *op, uint32_t 
     return least_ns(work, &least, 1);
 }
 
+/* Can anything have a least time? */
+static bool has_sources(const bounds_work *work, const ridge_given_bounds *given)
+{
+    if (given != NULL)
+        return true;
+    for (size_t i = 0; i < work->range_count; i++)
+        if (work->ranges[i].kind == RIDGE_RANGE_OP && work->ranges[i].shapes != 0)
+            return true;
+    return false;
+}
+
 static bool allocate(bounds_work *work, kernel_bounds *bounds)
 {
     const size_t name_count = ridge_trace_name_count(work->trace);
@@ -230,6 +241,8 @@ ridge_status kernel_bounds_init(kernel_bounds *bounds, const ridge_trace *trace,
     work.ops = ridge_trace_ops(trace, &work.op_count);
     work.apis = ridge_trace_apis(trace, &api_count);
     work.ranges = ridge_trace_ranges(trace, &work.range_count);
+    if (!has_sources(&work, given))
+        return RIDGE_OK;
     if (!allocate(&work, bounds)) {
         status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
         kernel_bounds_release(bounds);

@@ -37,7 +37,7 @@ static void add_up(const ridge_trace *trace, const kernel_bounds *bounds, bounde
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &range_count);
 
-    for (size_t i = 0; i < op_count; i++) {
+    for (size_t i = 0; i < op_count && bounds->least_ns != NULL; i++) {
         bounded *const of = &by_name[ops[i].name];
 
         if (isnan(bounds->least_ns[i]))

@@ -30,7 +30,8 @@ const ridge_work *given_bounds_find(const ridge_given_bounds *given, const char 
 #define BOUND_GIVEN UINT32_MAX /* a source, beside rows of ranges */
 
 /* The least time of each piece of work in nanoseconds, NAN where it is not known, and where it comes
- * from: the row of its operation in ridge_trace_ranges(), BOUND_GIVEN. */
+ * from: the row of its operation in ridge_trace_ranges(), BOUND_GIVEN. All NULL where nothing in the
+ * trace has one. */
 typedef struct kernel_bounds {
     double *least_ns;
     uint32_t *sources;
