@@ -748,9 +748,13 @@ static void is_not_slowed_down(void **state)
 static const char two_ranks[] = TRACE(OF_PROCESS("\"[TP0] 12\"", "10", "1") "," OF_PROCESS(
     "\"[TP1] 12\"", "11", "1") "," ON_STREAM("a", "15", "1") "," ON_STREAM("b", "16", "1"));
 
+static struct frugal {
+    const char *name, *bytes;
+} frugal[] = {{"survives without memory", whole}, {"two ranks survive without memory", two_ranks}};
+
 static void survives_without_memory(void **state)
 {
-    const char *const bytes = *state;
+    const char *const bytes = ((const struct frugal *)*state)->bytes;
     ridge_trace *trace = NULL;
     size_t count;
 
@@ -788,8 +792,6 @@ int main(void)
     cases_add(&list, "redacts", redacts, NULL);
     cases_add(&list, "unpacks", unpacks, NULL);
     cases_add(&list, "reads blocks as one", reads_blocks_as_one, NULL);
-    cases_add(&list, "survives without memory", survives_without_memory, (void *)(uintptr_t)whole);
-    cases_add(&list, "survives without memory, two ranks", survives_without_memory,
-              (void *)(uintptr_t)two_ranks);
+    CASES_ADD_ROWS(&list, survives_without_memory, frugal);
     return cases_run(&list, "kineto");
 }
