@@ -246,8 +246,9 @@ static bool is_no_work(const verdict_numbers *numbers)
 
 static void say_no_work(const verdict_numbers *numbers, ridge_device_account *account)
 {
-    if (numbers->stall < NO_WORK_LEAST) { /* a window cut them shorter */
-        REASON(account, "the host called nothing in %s of the idle time, idle %s of the span",
+    if (numbers->stall < NO_WORK_LEAST) { /* a window or migrations cut them shorter */
+        REASON(account,
+               "the host gave the GPU nothing to do in %s of the idle time, idle %s of the span",
                percent(numbers->causes[RIDGE_IDLE_NO_WORK]).text, percent(numbers->idle).text);
         return;
     }
