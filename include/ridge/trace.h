@@ -251,6 +251,7 @@ typedef struct ridge_trace_info {
     bool has_stacks;        /* frames of Python: host times are inflated */
     bool has_shapes;        /* of operations */
     bool skips_cheap_calls; /* the tool was told not to record all calls */
+    bool is_delayed;        /* and to begin later than the process: launches before are not there */
     /* The program and its arguments, where the file tells: for the line to run it again. May hold
      * what nobody should see: printed only when the user asks. */
     size_t command_count;

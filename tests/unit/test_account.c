@@ -633,6 +633,37 @@ static void deep_nesting(void **state)
 }
 
 /* Very many devices, each idle for ever beside very many calls: bounded, and it still adds up. */
+/* So many rows that busy and idle time are found in two threads. */
+static void busy_and_idle_at_once(void **state)
+{
+    enum { LAUNCHES = 60000 };
+    trace_row *const rows = calloc((size_t)2 * LAUNCHES, sizeof(*rows));
+    accounts made;
+
+    (void)state;
+    assert_non_null(rows);
+    for (size_t i = 0; i < LAUNCHES; i++) {
+        const int64_t at_ns = (int64_t)i * 100000;
+
+        rows[2 * i] = (trace_row){ROW_CALL, "cudaLaunchKernel", at_ns, at_ns + 5000, .key = i + 1};
+        rows[2 * i + 1] = (trace_row){ROW_KERNEL,    "k",          at_ns + 10000,
+                                      at_ns + 70000, .key = i + 1, .on = (int64_t)(i % 3)};
+    }
+    made = make_window(rows, (size_t)2 * LAUNCHES, NULL);
+    adds_up(&made.devices[0]);
+    assert_int_equal(made.devices[0].op_count, LAUNCHES);
+    assert_int_equal(made.devices[0].stream_count, 3);
+    assert_int_equal(made.devices[0].kernel_ns, (int64_t)LAUNCHES * 60000);
+    assert_int_equal(made.devices[0].idle_ns, (int64_t)(LAUNCHES - 1) * 40000);
+    assert_int_equal(made.devices[0].gap_count, LAUNCHES - 1);
+    assert_int_equal(made.devices[0].gaps_by_size[LAUNCHES - 2], LAUNCHES - 2);
+    assert_true(made.devices[0].median_launch_period_ns == 100000);
+    assert_true(made.devices[0].queue_empty_frac == 1);
+    assert_int_equal(made.devices[0].queue_depth_most, 1);
+    unmake(&made);
+    free(rows);
+}
+
 static void many_devices(void **state)
 {
     enum { DEVICES = TRACE_DEVICES_MOST, CALLS = 2000 };
@@ -762,6 +793,7 @@ int main(void)
         cmocka_unit_test(random_traces_add_up),
         cmocka_unit_test(random_extreme_times),
         cmocka_unit_test(deep_nesting),
+        cmocka_unit_test(busy_and_idle_at_once),
         cmocka_unit_test(many_devices),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(medians),

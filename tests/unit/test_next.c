@@ -315,6 +315,7 @@ static struct line_case {
     ridge_trace_format format;
     bool with_command;
     const char *line, *note; /* note: a part, "" none */
+    bool is_delayed;
 } line_cases[] = {
     {"nearest the median", ROWS(first_calls), RIDGE_TRACE_NSYS, false,
      "ncu --set full -k 'regex:^gemm$' -s 1 -c 1 -o gemm COMMAND", ""},
@@ -332,6 +333,12 @@ static struct line_case {
     {"begun in the middle", ROWS(begun_late), RIDGE_TRACE_NSYS, false,
      "ncu --set full --profile-from-start off -k 'regex:^k$' -s 0 -c 1 -o k COMMAND",
      "call cudaProfilerStart() there"},
+    {"recorded from a delay on", ROWS(first_calls), RIDGE_TRACE_RECORD, false,
+     "ncu --set full --profile-from-start off -k 'regex:^gemm$' -s 1 -c 1 -o gemm COMMAND",
+     "call cudaProfilerStart() there", true},
+    {"recorded from a delay on, in a range", ROWS(in_a_range), RIDGE_TRACE_RECORD, false,
+     "ncu --set full --nvtx --nvtx-include 'train step/' -k 'regex:^k$' -c 1 -o k COMMAND", "no -s",
+     true},
     {"switched on by the program", ROWS(switched_on), RIDGE_TRACE_NSYS, false,
      "ncu --set full --profile-from-start off -k 'regex:^k$' -s 0 -c 1 -o k COMMAND",
      "-s counts from where the trace begins"},
@@ -362,6 +369,7 @@ static void writes_a_line(void **state)
     ridge_timeline_next next;
 
     trace->info.format = row->format;
+    trace->info.is_delayed = row->is_delayed;
     trace->info.command = command;
     trace->info.command_count = 4;
     plan(trace, NULL, row->with_command, &next);

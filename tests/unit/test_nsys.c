@@ -499,16 +499,17 @@ static void reads_wrong(void **state)
 /* -- large files: calls are read beside work --------------------------------------------------- */
 
 #define MANY "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19999) "
+/* Five calls of a thread at one time, some of them of one name by two numbers. */
 #define MANY_ROWS                                                                                  \
-    NSYS_STRINGS NSYS_META "CREATE TABLE " NSYS_KERNEL " (" NSYS_KERNEL_COLUMNS                    \
-                           ");" NSYS_RUNTIME MANY "INSERT INTO " NSYS_KERNEL                       \
-                           " SELECT i * 90 + 50, i * 90 + 99, 0, 1, 7 + i % 3, i + 1, " NSYS_PID   \
-                           " + ((i % 5) << 24), 1, 2, 1, 1, 1, 64, 1, 1, 8, 0, i % 4 FROM n;" MANY \
-                           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT i * 90, i * 90 + 40 - " \
-                           "(i % 1000 = 7) * 60, "                                                 \
-                           "(i % 9 = 4) * 67, " NSYS_PID                                           \
-                           " + ((i % 7) << 24) + i % 11, i + 1, 3 + i % 3 * 3, 0, NULL "           \
-                           "FROM n;"
+    NSYS_STRINGS "INSERT INTO StringIds VALUES (20, 'cudaLaunchKernel');" NSYS_META                \
+                 "CREATE TABLE " NSYS_KERNEL " (" NSYS_KERNEL_COLUMNS ");" NSYS_RUNTIME MANY       \
+                 "INSERT INTO " NSYS_KERNEL                                                        \
+                 " SELECT i * 90 + 50, i * 90 + 99, 0, 1, 7 + i % 3, i + 1, " NSYS_PID             \
+                 " + ((i % 5) << 24), 1, 2, 1, 1, 1, 64, 1, 1, 8, 0, i % 4 FROM n;" MANY           \
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT i / 5 * 90, i / 5 * 90 + 40 - "   \
+                 "(i % 1000 = 7) * 60, (i % 9 = 4) * 67, " NSYS_PID                                \
+                 " + ((i / 5 % 7) << 24) + i / 5 % 11, i + 1, 3 + i % 2 * 6 + (i % 4 = 3) * 11, "  \
+                 "0, NULL FROM n;"
 
 static void check_work(const ridge_trace *a, const ridge_trace *b)
 {

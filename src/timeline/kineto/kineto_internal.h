@@ -129,6 +129,27 @@ enum { KINETO_CHIPS = 64 }; /* at most */
 bool kineto_read_chip(kineto_slice object, size_t number, kineto_chip *out);
 uint32_t kineto_u32(int64_t value); /* clamped */
 
+/* -- processes --------------------------------------------------------------------------------- */
+
+/* A process whose pid is a text: tools that merge the traces of ranks write "[TP00] 4711". */
+typedef struct kineto_label {
+    uint32_t label; /* a name: what all events of the rank share */
+    uint32_t process;
+    int64_t number;
+} kineto_label;
+
+typedef struct kineto_labels {
+    kineto_label *rows; /* KINETO_LABELS */
+    size_t count;
+} kineto_labels;
+
+enum { KINETO_LABELS = 512 }; /* at most; others are of no process */
+
+/* The row of the process that this pid means. */
+uint32_t kineto_process(kineto_labels *labels, ridge_trace *trace, kineto_slice pid);
+/* A name for all work whose events have such a pid: the label, or the number. */
+uint32_t kineto_group(ridge_trace *trace, kineto_slice pid);
+
 /* -- rows -------------------------------------------------------------------------------------- */
 
 typedef struct kineto_rows kineto_rows;
@@ -144,7 +165,7 @@ void kineto_rows_finish(kineto_rows *rows);
 
 /* Work has no process of its own in the file: finds that of its call. Where several processes called
  * the GPU, a stream that they share by number becomes one of each. */
-void kineto_assign_processes(ridge_trace *trace);
+void kineto_assign_processes(ridge_trace *trace, const kineto_labels *labels);
 
 /* -- walking ----------------------------------------------------------------------------------- */
 
