@@ -234,6 +234,10 @@ static void print_next(const struct timeline_view *view, ridge_output *output)
     }
     if (next->note[0] != '\0')
         timeline_labelled(output, has_line ? "" : "next", next->note);
+    if (has_line && next->is_inside && !(next->bounded_frac > 0) &&
+        view->file->info->format == RIDGE_TRACE_KINETO && !view->file->info->has_shapes)
+        timeline_labelled(output, "",
+                          "ranked by time: least times need record_shapes=True, or --bounds");
     if (next->is_inside && next->fix[0] != '\0') {
         snprintf(text, sizeof(text), "the time between: %s", next->fix);
         timeline_labelled(output, "then", text);

@@ -61,12 +61,14 @@ static bool is_wanted(const bounds_work *work, const ridge_trace_op *op)
            sum_in_window(work->window, sum_launch_ns(op, work->apis));
 }
 
-/* Joins the parts of a product (split k) or an attention (split keys), or prepares it. */
+/* Joins the parts of a product (split k) or an attention (split keys), prepares it, or adds a bias
+ * behind it (cuBLASLt's epilogue::impl::globalKernel). */
 static bool is_helper(bounds_work *work, uint32_t name)
 {
-    static const char *const words[] = {"reduce",     "reduction",     "splitk",     "offset",
-                                        "memset",     "gemm_pointers", "combine",    "dot_do_o",
-                                        "convert_dq", "convert_dkv",   "nchwtonhwc", "nhwctonchw"};
+    static const char *const words[] = {
+        "reduce",        "reduction",  "splitk",    "offset",       "memset",
+        "gemm_pointers", "combine",    "dot_do_o",  "globalkernel", "convert_dq",
+        "convert_dkv",   "nchwtonhwc", "nhwctonchw"};
     uint8_t *const known = &work->helpers[name];
     char base[BASE_BYTES];
 

@@ -93,8 +93,8 @@ static bool measure_axis(axis *of)
         !(of->out > 0) || !isfinite(of->out))
         return false;
     of->pairs = 0;
-    for (double tap = 0; tap < of->taps; tap++) {
-        const double shift = of->padding - tap * of->dilation;
+    for (size_t tap = 0; tap < (size_t)of->taps; tap++) {
+        const double shift = of->padding - (double)tap * of->dilation;
         const double first = fmax(ceil(shift / of->stride), 0);
         const double last = fmin(floor((of->in - 1 + shift) / of->stride), of->out - 1);
 
