@@ -189,7 +189,7 @@ typedef struct ridge_bench_options {
 
 /* One arm, summed up. Times NAN when none was taken. */
 typedef struct ridge_arm_summary {
-    char name[128];
+    char name[1024]; /* "..." and the end of a longer one */
     char code_hash[40];
     double median_ns, p10_ns, p90_ns, least_ns, iqr_ns; /* median of slot medians; launches */
     double amortized_ns;                                /* graph or batch; NAN */

@@ -167,7 +167,8 @@ typedef struct ridge_trace_range {
     uint32_t thread; /* row of ridge_trace_threads() */
     /* The inputs of an operation, "bf16[8192,4096] - bf16[4096,6144*]"; 0: none. "-": one without
      * dimensions (a number) that others follow. '*': the extent's stride is 0, its elements are one
-     * in memory. */
+     * in memory. "=[2,2]", "=False": a number's value, where it decides what is to do (convolutions,
+     * attention, Triton's kernels). */
     uint32_t shapes;
     uint8_t kind;  /* ridge_range_kind */
     uint8_t flags; /* ridge_range_flags */

@@ -337,6 +337,9 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_number(json, "bounded_frac", next->bounded_frac);
     ridge_json_text(json, "richest", next->richest != NULL ? next->richest->sum.name : NULL);
     ridge_json_number(json, "richest_frac", next->richest_frac);
+    ridge_json_text(json, "richest_ncu",
+                    next->richest_ncu != NULL && next->richest_ncu[0] != '\0' ? next->richest_ncu
+                                                                              : NULL);
     ridge_json_text(json, "note", next->note[0] != '\0' ? next->note : NULL);
     ridge_json_end_object(json);
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "session/session_internal.h"
 
 /* Seconds between two frames of progress. */
@@ -147,7 +148,7 @@ static void send_build(worker *w, int arm, const char *hash)
         snprintf(build.code_hash, sizeof(build.code_hash), "opaque:%s",
                  ridge_hash_text(image, size_bytes, digits));
     if (strncmp(name_of(w, arm), "build:", 6) != 0) /* the build has its name */
-        snprintf(build.kernel, sizeof(build.kernel), "%s", name_of(w, arm));
+        ridge_text_end(build.kernel, sizeof(build.kernel), name_of(w, arm));
     snprintf(build.image_kind, sizeof(build.image_kind), "%s", kind != NULL ? kind : "");
     if (w->request->kind != RIDGE_SESSION_DESCRIBE)
         session_records_build(&w->records, &build);
@@ -174,12 +175,15 @@ static ridge_status open_arm(worker *w, int index, const char *text,
 {
     session_base base = {.arm = index};
     ridge_error why = {RIDGE_OK, ""};
+    char shown[124];
     ridge_status status;
 
     note(w, SESSION_CALL_OPEN, index);
     status = ridge_arm_open(w->device, text, options, &w->arms[index], &why);
     if (status != RIDGE_OK && strstr(why.text, text) == NULL)
-        return ridge_fail(err, status, "%.120s: %s", shown_name(w->request, index), why.text);
+        return ridge_fail(err, status, "%s: %s",
+                          ridge_text_end(shown, sizeof(shown), shown_name(w->request, index)),
+                          why.text);
     if (status != RIDGE_OK)
         return ridge_fail(err, status, "%s", why.text);
     session_watch(&w->watched[index], ridge_arm_kernel(w->arms[index]), w->child, index);

@@ -4,6 +4,9 @@
  * overlaps and what queues counted, then faults and verdicts from those numbers. */
 #include "timeline/account.h"
 
+#include "timeline/beside.h"
+#include "timeline/sums_internal.h"
+
 struct ridge_timeline {
     const ridge_trace *trace; /* borrowed */
     ridge_trace_window window;
@@ -35,34 +38,25 @@ static bool sort_by_device(const account_view *view, uint32_t **rows, size_t **f
 
 /* -- gaps as the caller gets them -------------------------------------------------------------- */
 
-typedef struct sized_gap {
-    int64_t length_ns;
-    uint32_t row;
-} sized_gap;
-
-static int order_size(const void *left, const void *right)
-{
-    const sized_gap *const a = left, *const b = right;
-
-    if (a->length_ns != b->length_ns)
-        return a->length_ns > b->length_ns ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
-}
-
+/* The longest first, equal ones in their order. */
 static bool order_gaps(ridge_device_account *account)
 {
-    sized_gap *const sized = ridge_calloc(account->gap_count + 1, sizeof(*sized));
-    uint32_t *const rows = ridge_calloc(account->gap_count + 1, sizeof(*rows));
+    const size_t count = account->gap_count;
+    sum_sample *const sized = ridge_calloc(2 * count + 1, sizeof(*sized));
+    uint32_t *const rows = ridge_calloc(count + 1, sizeof(*rows));
 
     account->gaps_by_size = rows;
     if (sized == NULL || rows == NULL) {
         ridge_free(sized);
         return false;
     }
-    for (size_t i = 0; i < account->gap_count; i++)
-        sized[i] = (sized_gap){account->gaps[i].end_ns - account->gaps[i].start_ns, (uint32_t)i};
-    account_sort(sized, account->gap_count, sizeof(*sized), order_size);
-    for (size_t i = 0; i < account->gap_count; i++)
+    for (size_t i = 0; i < count; i++) {
+        const int64_t length_ns = account->gaps[i].end_ns - account->gaps[i].start_ns;
+
+        sized[i] = (sum_sample){INT64_MAX - length_ns, 0, (uint32_t)i};
+    }
+    sum_sort(sized, sized + count, count);
+    for (size_t i = 0; i < count; i++)
         rows[i] = sized[i].row;
     ridge_free(sized);
     return true;
@@ -70,8 +64,8 @@ static bool order_gaps(ridge_device_account *account)
 
 /* -- one device -------------------------------------------------------------------------------- */
 
-/* The account of the device's work from first to last, or of what the window leaves of that.
- * False: the window holds none of the work. */
+/* The account of the device's work from first to last, or of what the window leaves of that: a
+ * window within one gap is idle as a whole. False: the window lies outside. */
 static bool find_span(account_device *device)
 {
     const ridge_trace_op *const ops = device->view->ops;
@@ -92,22 +86,48 @@ static bool find_span(account_device *device)
         account->start_ns = device->window_start_ns;
     if (device->window_end_ns < account->end_ns)
         account->end_ns = device->window_end_ns;
-    return has_work;
+    return has_work || account->start_ns < account->end_ns;
 }
 
-static bool fill(account_device *device, account_painter *painter, trace_array *faults)
+/* The busy time. */
+static bool count_work(account_device *device)
 {
+    return account_unions(device) && account_streams(device) && account_serial_pairs(device) &&
+           account_queue(device);
+}
+
+typedef struct idle_task {
+    account_device *device;
+    account_painter *painter;
+} idle_task;
+
+/* The idle time. */
+static bool explain_gaps(void *context)
+{
+    const idle_task *const task = context;
+    account_device *const device = task->device;
     ridge_device_account *const account = &device->account;
-    const bool done = account_find_gaps(device) && account_paint(painter, device) &&
-                      account_unions(device) && account_streams(device) &&
-                      account_serial_pairs(device) && account_queue(device);
+    const bool done = account_find_gaps(device) && account_paint(task->painter, device);
 
     /* Given to the account in any case: it is freed as a whole. */
     account->gaps = device->gaps.rows;
     account->gap_count = device->gaps.count;
     account->pieces = device->pieces.rows;
     account->piece_count = device->pieces.count;
-    if (!done || !order_gaps(account) || !account_device_faults(device, faults))
+    return done && order_gaps(account);
+}
+
+/* Busy and idle time need nothing of each other but the span. */
+static bool fill(account_device *device, account_painter *painter, trace_array *faults)
+{
+    ridge_device_account *const account = &device->account;
+    idle_task task = {device, painter};
+    beside idle;
+    bool done;
+
+    beside_begin(&idle, explain_gaps, &task, device->row_count);
+    done = count_work(device);
+    if (!beside_end(&idle) || !done || !account_device_faults(device, faults))
         return false;
     account_judge(account, device->missing_ns);
     return true;

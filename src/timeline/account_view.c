@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/beside.h"
 #include "timeline/sums_internal.h"
 
 void *account_grow(trace_array *array, size_t size)
@@ -302,8 +303,19 @@ static bool number_streams(account_view *view)
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
+static bool find_innermost(void *context)
+{
+    account_view *const view = context;
+
+    view->innermost = sum_innermost(view->trace, ~0u, NULL);
+    return view->innermost != NULL;
+}
+
 bool account_view_init(account_view *view, const ridge_trace *trace)
 {
+    beside innermost;
+    bool done;
+
     *view = (account_view){.trace = trace, .info = ridge_trace_get_info(trace)};
     view->ops = ridge_trace_ops(trace, &view->op_count);
     view->apis = ridge_trace_apis(trace, &view->api_count);
@@ -313,9 +325,10 @@ bool account_view_init(account_view *view, const ridge_trace *trace)
     view->threads = ridge_trace_threads(trace, &view->thread_count);
     view->streams = ridge_trace_streams(trace, &view->stream_count);
     ridge_trace_devices(trace, &view->device_count);
-    view->innermost = sum_innermost(trace, ~0u, NULL);
-    return view->innermost != NULL && number_streams(view) && classify(view) &&
-           find_captures(view) && find_blocking(view) && split_overheads(view);
+    beside_begin(&innermost, find_innermost, view, view->api_count);
+    done = number_streams(view) && classify(view) && find_captures(view) && find_blocking(view) &&
+           split_overheads(view);
+    return beside_end(&innermost) && done;
 }
 
 void account_view_release(account_view *view)

@@ -6,13 +6,14 @@
 #include "timeline/account.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 typedef struct queue_launch {
-    uint32_t api, stream;
+    uint32_t api, slot; /* of the stream, among those of the device */
     int64_t call_ns, return_ns;
     int64_t start_ns, end_ns; /* of its work, first to last */
-    bool is_kernel;
+    bool is_met, is_kernel;
 } queue_launch;
 
 static int order(int64_t a, int64_t b)
@@ -20,28 +21,18 @@ static int order(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-static int order_api(const void *left, const void *right)
-{
-    const queue_launch *const a = left, *const b = right;
-
-    return a->api != b->api ? (a->api < b->api ? -1 : 1) : order(a->start_ns, b->start_ns);
-}
-
 static int order_call(const void *left, const void *right)
 {
     const queue_launch *const a = left, *const b = right;
 
-    return a->call_ns != b->call_ns ? order(a->call_ns, b->call_ns) : order_api(left, right);
+    return a->call_ns != b->call_ns ? order(a->call_ns, b->call_ns) : order(a->api, b->api);
 }
 
-static int order_stream_return(const void *left, const void *right)
+static int order_return(const void *left, const void *right)
 {
     const queue_launch *const a = left, *const b = right;
 
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    return a->return_ns != b->return_ns ? order(a->return_ns, b->return_ns)
-                                        : order_api(left, right);
+    return a->return_ns != b->return_ns ? order(a->return_ns, b->return_ns) : order(a->api, b->api);
 }
 
 static void sort(queue_launch *launches, size_t count, int (*compare)(const void *, const void *))
@@ -49,39 +40,67 @@ static void sort(queue_launch *launches, size_t count, int (*compare)(const void
     account_sort(launches, count, sizeof(*launches), compare);
 }
 
-/* One row a call, in order of calls. */
-static size_t find_launches(account_device *device, queue_launch *launches)
+/* The calls that launched work of the device in the window. numbers: room for a number a call, which
+ * each of them gets, counted from 1 in the order of calls; how many there are. */
+static size_t number_calls(const account_device *device, uint32_t *numbers)
 {
     const account_view *const view = device->view;
-    size_t count = 0, kept = 0;
+    size_t count = 0;
 
     for (size_t i = 0; i < device->row_count; i++) {
         const ridge_trace_op *const op = &view->ops[device->rows[i]];
 
-        if (op->api == RIDGE_TRACE_NONE || !account_in_window(device, op))
-            continue;
-        launches[count++] = (queue_launch){.api = op->api,
-                                           .stream = op->stream,
-                                           .call_ns = view->apis[op->api].start_ns,
-                                           .return_ns = view->apis[op->api].end_ns,
-                                           .start_ns = op->start_ns,
-                                           .end_ns = op->end_ns,
-                                           .is_kernel = account_is_kernel(op)};
+        if (op->api != RIDGE_TRACE_NONE && account_in_window(device, op))
+            numbers[op->api] = 1;
     }
-    sort(launches, count, order_api);
-    for (size_t i = 0; i < count; i++) {
-        queue_launch *const last = kept > 0 ? &launches[kept - 1] : NULL;
+    for (size_t i = 0; i < view->api_count; i++)
+        if (numbers[i] != 0)
+            numbers[i] = (uint32_t)++count;
+    return count;
+}
 
-        if (last == NULL || last->api != launches[i].api) {
-            launches[kept++] = launches[i];
+/* A row each, of zeros before, in order of calls. Work comes by start: the first is where it begins. */
+static void fill_launches(account_device *device, const uint32_t *numbers, queue_launch *launches,
+                          size_t count)
+{
+    const account_view *const view = device->view;
+
+    for (size_t i = 0; i < device->row_count; i++) {
+        const ridge_trace_op *const op = &view->ops[device->rows[i]];
+        queue_launch *launch;
+
+        if (op->api == RIDGE_TRACE_NONE || numbers[op->api] == 0 || !account_in_window(device, op))
             continue;
-        }
-        last->is_kernel = last->is_kernel || launches[i].is_kernel;
-        if (launches[i].end_ns > last->end_ns)
-            last->end_ns = launches[i].end_ns;
+        launch = &launches[numbers[op->api] - 1];
+        if (!launch->is_met)
+            *launch = (queue_launch){.api = op->api,
+                                     .slot = view->stream_slots[op->stream],
+                                     .call_ns = view->apis[op->api].start_ns,
+                                     .return_ns = view->apis[op->api].end_ns,
+                                     .start_ns = op->start_ns,
+                                     .end_ns = op->end_ns,
+                                     .is_met = true};
+        launch->is_kernel = launch->is_kernel || account_is_kernel(op);
+        if (op->end_ns > launch->end_ns)
+            launch->end_ns = op->end_ns;
     }
-    sort(launches, kept, order_call);
-    return kept;
+    sort(launches, count, order_call);
+}
+
+/* New; NULL when out of memory. */
+static queue_launch *find_launches(account_device *device, size_t *count)
+{
+    uint32_t *const numbers = ridge_calloc(device->view->api_count + 1, sizeof(*numbers));
+    queue_launch *launches = NULL;
+
+    if (numbers == NULL)
+        return NULL;
+    *count = number_calls(device, numbers);
+    launches = ridge_calloc(*count + 1, sizeof(*launches));
+    if (launches != NULL)
+        fill_launches(device, numbers, launches, *count);
+    ridge_free(numbers);
+    return launches;
 }
 
 /* Between launches of kernels: what a kernel has to last to keep the device busy. */
@@ -114,15 +133,15 @@ static void find_empty(account_device *device, const queue_launch *launches, siz
     device->account.queue_empty_frac = count > 0 ? (double)empty / (double)count : NAN;
 }
 
-static ridge_stream_account *stream_of(account_device *device, ridge_stream_account *streams,
-                                       uint32_t stream)
+static ridge_stream_account *stream_of(account_device *device, uint32_t slot)
 {
+    ridge_stream_account *const streams = device->made_streams; /* in the order of their slots */
     size_t low = 0, high = device->account.stream_count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
 
-        if (streams[middle].stream < stream)
+        if (device->view->stream_slots[streams[middle].stream] < slot)
             low = middle + 1;
         else
             high = middle;
@@ -155,17 +174,33 @@ static int64_t find_depths_of(const queue_launch *launches, size_t count, int64_
     return full_ns;
 }
 
-/* Sorts the launches by stream. starts and depths: room for a number a launch. */
-static void find_depths(account_device *device, queue_launch *launches, size_t count,
-                        ridge_stream_account *streams, int64_t *starts, int64_t *depths)
+/* Brings launches of a stream together, by return; false: out of memory. */
+static bool sort_by_stream(const account_device *device, trace_array *launches)
+{
+    const size_t slots = device->view->device_streams[device->device];
+    queue_launch *rows;
+
+    if (!trace_group_array(launches, sizeof(*rows), offsetof(queue_launch, slot), slots))
+        return false;
+    rows = launches->rows;
+    for (size_t first = 0, end; first < launches->count; first = end) {
+        for (end = first; end < launches->count && rows[end].slot == rows[first].slot;)
+            end++;
+        sort(rows + first, end - first, order_return);
+    }
+    return true;
+}
+
+/* Launches come by stream. starts and depths: room for a number a launch. */
+static void find_depths(account_device *device, const queue_launch *launches, size_t count,
+                        int64_t *starts, int64_t *depths)
 {
     ridge_device_account *const account = &device->account;
 
-    sort(launches, count, order_stream_return);
     for (size_t first = 0, end; first < count; first = end) {
-        ridge_stream_account *const stream = stream_of(device, streams, launches[first].stream);
+        ridge_stream_account *const stream = stream_of(device, launches[first].slot);
 
-        for (end = first; end < count && launches[end].stream == launches[first].stream;)
+        for (end = first; end < count && launches[end].slot == launches[first].slot;)
             end++;
         account->queue_full_ns = account_add(
             account->queue_full_ns, find_depths_of(launches + first, end - first, starts,
@@ -245,22 +280,24 @@ static void count_graphs(account_device *device, const queue_launch *launches, s
 
 bool account_queue(account_device *device)
 {
-    /* The streams of an account that is still in the making. */
-    ridge_stream_account *const streams = device->made_streams;
-    queue_launch *const launches = ridge_calloc(device->row_count + 1, sizeof(*launches));
-    int64_t *const numbers = ridge_calloc(2 * device->row_count + 1, sizeof(*numbers));
-    const bool done = launches != NULL && numbers != NULL;
-    size_t count;
+    trace_array launches = {0};
+    int64_t *numbers = NULL;
+    bool done = false;
 
+    launches.rows = find_launches(device, &launches.count);
+    if (launches.rows != NULL)
+        numbers = ridge_calloc(2 * launches.count + 1, sizeof(*numbers));
+    if (numbers != NULL) {
+        find_period(device, launches.rows, launches.count, numbers);
+        find_empty(device, launches.rows, launches.count);
+        count_graphs(device, launches.rows, launches.count);
+        done = sort_by_stream(device, &launches);
+    }
     if (done) {
-        count = find_launches(device, launches);
-        find_period(device, launches, count, numbers);
-        find_empty(device, launches, count);
-        count_graphs(device, launches, count);
-        find_depths(device, launches, count, streams, numbers, numbers + device->row_count);
-        find_full(device, launches, count);
+        find_depths(device, launches.rows, launches.count, numbers, numbers + launches.count);
+        find_full(device, launches.rows, launches.count);
     }
     ridge_free(numbers);
-    ridge_free(launches);
+    ridge_free(launches.rows);
     return done;
 }

@@ -12,25 +12,26 @@ typedef struct idle_sums {
     int64_t *before_ns; /* sum of the gaps in front of each */
 } idle_sums;
 
-/* Idle time until then. */
-static int64_t idle_until(const idle_sums *of, int64_t time_ns)
+/* Idle time until then. near: how many gaps may have started by then; how many have is written
+ * there. */
+static int64_t idle_until(const idle_sums *of, int64_t time_ns, size_t *near)
 {
-    size_t low = 0, high = of->count; /* the first gap that starts later */
     const ridge_idle_gap *gap;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (of->gaps[middle].start_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    *near = sum_count_until(of->gaps, sizeof(*of->gaps), of->count, *near, time_ns);
+    if (*near == 0)
         return 0;
-    gap = &of->gaps[low - 1];
-    return of->before_ns[low - 1] +
+    gap = &of->gaps[*near - 1];
+    return of->before_ns[*near - 1] +
            sum_span_ns(gap->start_ns, time_ns < gap->end_ns ? time_ns : gap->end_ns);
+}
+
+static int64_t idle_in(const idle_sums *of, const ridge_trace_range *range, size_t *near)
+{
+    const int64_t before_ns = idle_until(of, range->start_ns, near); /* ranges come by start */
+    size_t near_end = *near;
+
+    return idle_until(of, range->end_ns, &near_end) - before_ns;
 }
 
 /* The number of each row's name and kind is its place. */
@@ -55,7 +56,7 @@ ridge_status ridge_timeline_range_idle(const ridge_timeline *timeline,
     idle_sums idle = {device->gaps, device->gap_count, NULL};
     sum_groups groups = {0};
     unsigned kinds = 0;
-    size_t count;
+    size_t count, near = 0;
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
     bool done = number_rows(sums, &groups, &kinds);
 
@@ -75,8 +76,7 @@ ridge_status ridge_timeline_range_idle(const ridge_timeline *timeline,
         done = row != UINT32_MAX;
         if (done && row < sums->count)
             sums->rows[row].host_idle_ns =
-                sum_add_ns(sums->rows[row].host_idle_ns, idle_until(&idle, ranges[i].end_ns) -
-                                                             idle_until(&idle, ranges[i].start_ns));
+                sum_add_ns(sums->rows[row].host_idle_ns, idle_in(&idle, &ranges[i], &near));
     }
     ridge_free(idle.before_ns);
     sum_groups_release(&groups);

@@ -4,13 +4,17 @@
  * points (start, end) in a quarter plane, whether ranges nest or not. The ranges of a thread are
  * gone through from the last start to the first, calls are added to a Fenwick tree over their ends
  * as they come into sight, and each range asks once: O((ranges + calls) log calls), however deep
- * they nest. */
+ * they nest. A leaf of the tree is a block of calls: those of one that come into sight one after the
+ * other, as nearly all do, go into the tree together. */
 #include "timeline/sums_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "timeline/beside.h"
+
+enum { BLOCK = 16 };
 
 /* Work of one or several calls. */
 typedef struct launched {
@@ -42,6 +46,7 @@ typedef struct busy_piece {
 typedef struct busy_list {
     busy_piece *pieces;
     size_t count;
+    size_t near; /* where the last answer was found */
 } busy_list;
 
 /* A launch: a call with work in the window. */
@@ -70,7 +75,10 @@ typedef struct range_work {
     uint32_t *chosen; /* rows of its ranges that count */
     uint32_t *by_end; /* its launches by end */
     uint32_t *places; /* of its launches in by_end */
-    launched *tree;   /* Fenwick, over by_end */
+    int64_t *ends_ns; /* beside by_end */
+    launched *tree;   /* Fenwick, over blocks of by_end; without the block that is being filled */
+    size_t block_count, block; /* which it is */
+    launched filling;
 
     sum_groups groups;
     ridge_range_sum *rows;
@@ -135,29 +143,22 @@ static bool find_busy(range_work *work)
 }
 
 /* How long the device was busy until then. */
-static uint64_t busy_until(const busy_list *list, int64_t time_ns)
+static uint64_t busy_until(busy_list *list, int64_t time_ns)
 {
-    size_t low = 0, high = list->count; /* the first piece that starts later */
     const busy_piece *piece;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (list->pieces[middle].start_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    list->near =
+        sum_count_until(list->pieces, sizeof(*list->pieces), list->count, list->near, time_ns);
+    if (list->near == 0)
         return 0;
-    piece = &list->pieces[low - 1];
+    piece = &list->pieces[list->near - 1];
     return piece->before_ns + (uint64_t)(time_ns < piece->end_ns ? time_ns : piece->end_ns) -
            (uint64_t)piece->start_ns;
 }
 
 static int64_t idle_in(const range_work *work, const launched *of)
 {
-    const busy_list *const list =
+    busy_list *const list =
         &work->busy[of->device_least == of->device_most ? of->device_least : work->device_count];
     const uint64_t idle = (uint64_t)of->last_ns - (uint64_t)of->first_ns -
                           (busy_until(list, of->last_ns) - busy_until(list, of->first_ns));
@@ -252,8 +253,8 @@ static bool sort_ends(range_work *work, const launch *launches, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         work->by_end[i] = work->places[i] = (uint32_t)i;
-        in_order = in_order && (i == 0 || work->apis[launches[i - 1].api].end_ns <=
-                                              work->apis[launches[i].api].end_ns);
+        work->ends_ns[i] = work->apis[launches[i].api].end_ns;
+        in_order = in_order && (i == 0 || work->ends_ns[i - 1] <= work->ends_ns[i]);
     }
     if (in_order)
         return true;
@@ -261,56 +262,78 @@ static bool sort_ends(range_work *work, const launch *launches, size_t count)
     if (keys == NULL)
         return false;
     for (size_t i = 0; i < count; i++)
-        keys[i] = (end_key){work->apis[launches[i].api].end_ns, (uint32_t)i};
+        keys[i] = (end_key){work->ends_ns[i], (uint32_t)i};
     qsort(keys, count, sizeof(*keys), order_ends);
     for (size_t i = 0; i < count; i++) {
         work->by_end[i] = keys[i].launch;
+        work->ends_ns[i] = keys[i].end_ns;
         work->places[keys[i].launch] = (uint32_t)i;
     }
     ridge_free(keys);
     return true;
 }
 
-/* Launches that end by then, of those in by_end. */
-static size_t count_ended(const range_work *work, const launch *launches, size_t count,
-                          int64_t time_ns)
+static void begin_tree(range_work *work, size_t count)
 {
-    size_t low = 0, high = count;
+    work->block_count = count / BLOCK + 1;
+    work->block = 0;
+    work->filling = nothing;
+    for (size_t i = 0; i <= work->block_count; i++)
+        work->tree[i] = nothing;
+}
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
+/* A launch comes into sight. */
+static void see(range_work *work, const launch *launches, size_t number)
+{
+    const size_t block = work->places[number] / BLOCK;
 
-        if (work->apis[launches[work->by_end[middle]].api].end_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
+    if (block != work->block) {
+        for (size_t at = work->block + 1; at <= work->block_count; at += at & (~at + 1))
+            join(&work->tree[at], &work->filling);
+        work->block = block;
+        work->filling = nothing;
     }
-    return low;
+    join(&work->filling, &launches[number].work);
+}
+
+/* What those in sight, from number `first` on, launched that end by then. */
+static launched launched_by(const range_work *work, const launch *launches, size_t count,
+                            size_t first, int64_t time_ns)
+{
+    const size_t ended =
+        sum_count_until(work->ends_ns, sizeof(*work->ends_ns), count, first, time_ns);
+    launched of = nothing;
+
+    if (work->block < ended / BLOCK)
+        join(&of, &work->filling);
+    for (size_t at = ended / BLOCK; at > 0; at &= at - 1)
+        join(&of, &work->tree[at]);
+    for (size_t i = ended / BLOCK * BLOCK; i < ended; i++)
+        if (work->by_end[i] >= first)
+            join(&of, &launches[work->by_end[i]].work);
+    return of;
 }
 
 /* Each chosen range: what it launched. */
 static bool sum_thread(range_work *work, const launch *launches, size_t count, size_t chosen_count)
 {
-    size_t next = count; /* launches from here on are in the tree */
+    size_t next = count; /* launches from here on are in sight */
 
-    for (size_t i = 0; i <= count; i++)
-        work->tree[i] = nothing;
+    begin_tree(work, count);
     for (size_t i = chosen_count; i-- > 0;) {
         const ridge_trace_range *const range = &work->ranges[work->chosen[i]];
         ridge_range_sum *const row = row_of(work, range);
-        launched of = nothing;
+        launched of;
 
         if (row == NULL)
             return false;
         for (; next > 0 && work->apis[launches[next - 1].api].start_ns >= range->start_ns; next--)
-            for (size_t at = work->places[next - 1] + (size_t)1; at <= count; at += at & (~at + 1))
-                join(&work->tree[at], &launches[next - 1].work);
+            see(work, launches, next - 1);
         row->count++;
         row->host_ns = sum_add_ns(row->host_ns, sum_span_ns(range->start_ns, range->end_ns));
         if ((range->flags & RIDGE_RANGE_OTHER_THREAD) != 0)
             continue;
-        for (size_t at = count_ended(work, launches, count, range->end_ns); at > 0; at &= at - 1)
-            join(&of, &work->tree[at]);
+        of = launched_by(work, launches, count, next, range->end_ns);
         if (of.op_count == 0)
             continue;
         row->launching_count++;
@@ -384,6 +407,28 @@ static bool sum_threads(range_work *work)
 
 /* -- the whole --------------------------------------------------------------------------------- */
 
+static bool has_ranges(const range_work *work)
+{
+    for (size_t i = 0; i < work->range_count; i++)
+        if ((work->kinds >> work->ranges[i].kind & 1) != 0)
+            return true;
+    return false;
+}
+
+/* Without a range all kernels are outside. */
+static void count_outside(range_work *work)
+{
+    for (size_t i = 0; i < work->op_count; i++) {
+        const ridge_trace_op *const op = &work->ops[i];
+
+        if (op->kind != RIDGE_OP_KERNEL ||
+            !sum_in_window(work->window, sum_launch_ns(op, work->apis)))
+            continue;
+        work->outside_count++;
+        work->outside_ns = sum_add_ns(work->outside_ns, sum_span_ns(op->start_ns, op->end_ns));
+    }
+}
+
 static int order_rows(const void *left, const void *right)
 {
     const ridge_range_sum *const a = left, *const b = right;
@@ -397,15 +442,34 @@ static int order_rows(const void *left, const void *right)
     return order != 0 ? order : (int)a->kind - (int)b->kind;
 }
 
+static bool find_innermost(void *context)
+{
+    range_work *const work = context;
+
+    work->innermost = sum_innermost(work->trace, work->kinds, work->window);
+    return work->innermost != NULL;
+}
+
 static bool allocate(range_work *work)
 {
     work->chosen = ridge_calloc(work->range_count + 1, sizeof(*work->chosen));
-    work->innermost = sum_innermost(work->trace, work->kinds, work->window);
     work->by_end = ridge_calloc(work->launch_count + 1, sizeof(*work->by_end));
     work->places = ridge_calloc(work->launch_count + 1, sizeof(*work->places));
-    work->tree = ridge_calloc(work->launch_count + 1, sizeof(*work->tree));
-    return work->chosen != NULL && work->innermost != NULL && work->by_end != NULL &&
-           work->places != NULL && work->tree != NULL;
+    work->ends_ns = ridge_calloc(work->launch_count + 1, sizeof(*work->ends_ns));
+    work->tree = ridge_calloc(work->launch_count / BLOCK + 2, sizeof(*work->tree));
+    return work->chosen != NULL && work->by_end != NULL && work->places != NULL &&
+           work->ends_ns != NULL && work->tree != NULL;
+}
+
+/* What sum_threads() needs. */
+static bool prepare(range_work *work)
+{
+    beside innermost;
+    bool done;
+
+    beside_begin(&innermost, find_innermost, work, work->api_count);
+    done = find_busy(work) && find_launches(work) && allocate(work);
+    return beside_end(&innermost) && done;
 }
 
 ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
@@ -422,7 +486,12 @@ ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
     work.ranges = ridge_trace_ranges(trace, &work.range_count);
     work.streams = ridge_trace_streams(trace, &stream_count);
     ridge_trace_devices(trace, &work.device_count);
-    if (!find_busy(&work) || !find_launches(&work) || !allocate(&work) || !sum_threads(&work)) {
+    if (!has_ranges(&work)) {
+        count_outside(&work);
+        *out = (ridge_range_sums){0, NULL, work.outside_count, work.outside_ns};
+        return RIDGE_OK;
+    }
+    if (!prepare(&work) || !sum_threads(&work)) {
         status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
         goto out;
     }
@@ -437,6 +506,7 @@ out:
     ridge_free(work.chosen);
     ridge_free(work.by_end);
     ridge_free(work.places);
+    ridge_free(work.ends_ns);
     ridge_free(work.tree);
     ridge_free(work.innermost);
     sum_groups_release(&work.groups);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Groups by key, times that saturate, and a stable sort of durations. */
+ * Groups by key, times that saturate, a search among times, and a stable sort of durations. */
 #include "timeline/sums_internal.h"
 
 #include <string.h>
@@ -92,6 +92,38 @@ bool sum_on_device(const ridge_trace *trace, const ridge_trace_op *op, uint32_t 
 
     return device == RIDGE_TRACE_NONE ||
            ridge_trace_streams(trace, &count)[op->stream].device == device;
+}
+
+static int64_t time_at(const void *rows, size_t size, size_t index)
+{
+    int64_t time_ns;
+
+    memcpy(&time_ns, (const char *)rows + index * size, sizeof(time_ns));
+    return time_ns;
+}
+
+size_t sum_count_until(const void *rows, size_t size, size_t count, size_t near, int64_t time_ns)
+{
+    /* Those in front of low are up to the time, those from high on are later. */
+    size_t low = near < count ? near : count, high = low;
+
+    for (size_t step = 1; low > 0 && time_at(rows, size, low - 1) > time_ns; step *= 2) {
+        high = low - 1;
+        low = low > step ? low - step : 0;
+    }
+    for (size_t step = 1; high < count && time_at(rows, size, high) <= time_ns; step *= 2) {
+        low = high + 1;
+        high = count - high > step ? high + step : count;
+    }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (time_at(rows, size, middle) <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 void sum_sort(sum_sample *samples, sum_sample *spare, size_t count)

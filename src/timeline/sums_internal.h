@@ -30,6 +30,11 @@ int64_t sum_launch_ns(const ridge_trace_op *op, const ridge_trace_api *apis);
 bool sum_in_window(const ridge_trace_window *window, int64_t time_ns);
 bool sum_on_device(const ridge_trace *trace, const ridge_trace_op *op, uint32_t device);
 
+/* How many rows have a time up to time_ns: rows of `size` bytes that begin with an int64_t, in the
+ * order of these. Looks around `near` first: a few steps when the answer is there, twice the
+ * logarithm at the most. */
+size_t sum_count_until(const void *rows, size_t size, size_t count, size_t near, int64_t time_ns);
+
 /* A duration of a group. */
 typedef struct sum_sample {
     int64_t ns;

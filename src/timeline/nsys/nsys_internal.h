@@ -16,6 +16,8 @@
 
 /* -- the database ------------------------------------------------------------------------------ */
 
+struct nsys_scanning;
+
 typedef struct nsys_database {
     sqlite3 *handle;
     uint64_t size_bytes;
@@ -24,7 +26,8 @@ typedef struct nsys_database {
     bool is_cut;             /* fewer pages than the header says */
     bool is_damaged;         /* in its schema */
     uint64_t page_count, expected_page_count;
-    uint32_t application; /* its PRAGMA application_id */
+    uint32_t application;           /* its PRAGMA application_id */
+    struct nsys_scanning *scanning; /* the scan that runs */
 } nsys_database;
 
 /* RIDGE_ERR_IO; RIDGE_ERR_FORMAT: not a database that can be read at all. A database that lacks
@@ -54,8 +57,8 @@ typedef struct nsys_row {
     int64_t rowid;
     int64_t values[NSYS_COLUMNS];
     uint32_t has;            /* bit i: column i holds a number, or text where it may */
-    sqlite3_stmt *statement; /* for nsys_row_text() */
-    const int *result_index; /* of each column; -1: the table has none */
+    sqlite3_value **cells;   /* for nsys_row_text() */
+    const int *result_index; /* of each column in cells; -1: the table has none */
 } nsys_row;
 
 typedef struct nsys_table {
