@@ -63,7 +63,7 @@ typedef struct ridge_session_progress {
 /* The machine code of an arm; borrowed during the callback. */
 typedef struct ridge_session_build {
     int arm;
-    char kernel[128];   /* as named; "": by its build */
+    char kernel[1024];  /* as named, "..." and the end of a longer one; "": by its build */
     char code_hash[48]; /* "opaque:" and the hash of the file where the code's is not known */
     ridge_code code;    /* its hash "" where the code is not known */
     char image_kind[16];
@@ -120,7 +120,7 @@ typedef struct ridge_saved_case {
 } ridge_saved_case;
 
 typedef struct ridge_saved {
-    char kernel[128], gpu[96], cache[40], mode[8];
+    char kernel[1024], gpu[96], cache[40], mode[8];
     ridge_saved_case *cases;
     size_t case_count;
 } ridge_saved;

@@ -102,6 +102,20 @@ void ridge_text_format(ridge_text *text, const char *format, ...)
     text->length += (size_t)size;
 }
 
+char *ridge_text_end(char *out, size_t size, const char *text)
+{
+    const size_t length = strlen(text);
+    const char *from = text;
+
+    if (length >= size) {
+        from += length - (size - sizeof("..."));
+        while (((unsigned char)*from & 0xc0) == 0x80) /* not within a character */
+            from++;
+    }
+    snprintf(out, size, "%s%s", from > text ? "..." : "", from);
+    return out;
+}
+
 size_t ridge_text_columns(const char *utf8, size_t length)
 {
     size_t columns = 0;

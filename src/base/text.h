@@ -26,5 +26,8 @@ void ridge_text_add_repeat(ridge_text *text, const char *string, size_t count);
 void ridge_text_format(ridge_text *text, const char *format, ...) RIDGE_PRINTF(2, 3);
 /* Columns the UTF-8 text takes on a terminal: one a code point, two for East Asian wide ones. */
 size_t ridge_text_columns(const char *utf8, size_t length);
+/* Copies text into size bytes, 8 or more; of a longer one "..." and its end: of a path the end tells
+ * what it is. Returns out. */
+char *ridge_text_end(char *out, size_t size, const char *text);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "bench_internal.h"
 #include "ridge/hardware.h"
 
@@ -159,6 +160,6 @@ void bench_arm_sum_up(const bench_run *run, int arm, ridge_arm_summary *out)
     nominal_roofs(run, &nominal);
     measured_roofs(run, &measured);
     bench_bounds_of(&state->work, &nominal, &measured, bench_is_cold(run), time_ns, out);
-    snprintf(out->name, sizeof(out->name), "%s", state->given->name);
+    ridge_text_end(out->name, sizeof(out->name), state->given->name);
     snprintf(out->code_hash, sizeof(out->code_hash), "%s", state->given->code_hash);
 }

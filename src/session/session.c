@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "session/session_internal.h"
 
 /* Seconds between two frames of progress. */
@@ -147,7 +148,7 @@ static void send_build(worker *w, int arm, const char *hash)
         snprintf(build.code_hash, sizeof(build.code_hash), "opaque:%s",
                  ridge_hash_text(image, size_bytes, digits));
     if (strncmp(name_of(w, arm), "build:", 6) != 0) /* the build has its name */
-        snprintf(build.kernel, sizeof(build.kernel), "%s", name_of(w, arm));
+        ridge_text_end(build.kernel, sizeof(build.kernel), name_of(w, arm));
     snprintf(build.image_kind, sizeof(build.image_kind), "%s", kind != NULL ? kind : "");
     if (w->request->kind != RIDGE_SESSION_DESCRIBE)
         session_records_build(&w->records, &build);
@@ -174,12 +175,15 @@ static ridge_status open_arm(worker *w, int index, const char *text,
 {
     session_base base = {.arm = index};
     ridge_error why = {RIDGE_OK, ""};
+    char shown[124];
     ridge_status status;
 
     note(w, SESSION_CALL_OPEN, index);
     status = ridge_arm_open(w->device, text, options, &w->arms[index], &why);
     if (status != RIDGE_OK && strstr(why.text, text) == NULL)
-        return ridge_fail(err, status, "%.120s: %s", shown_name(w->request, index), why.text);
+        return ridge_fail(err, status, "%s: %s",
+                          ridge_text_end(shown, sizeof(shown), shown_name(w->request, index)),
+                          why.text);
     if (status != RIDGE_OK)
         return ridge_fail(err, status, "%s", why.text);
     session_watch(&w->watched[index], ridge_arm_kernel(w->arms[index]), w->child, index);
@@ -372,10 +376,38 @@ static ridge_status on_agree(void *context, char *cause, size_t size, ridge_erro
     return python->agree(python->context, cause, size, err);
 }
 
+static const ridge_arm_python *looking_python(const worker *w)
+{
+    return w->request->bench.null_control ? NULL : w->request->arm_options[0].python;
+}
+
+static ridge_status on_behind(void *context, int arm, uint64_t without, ridge_error *err)
+{
+    const ridge_arm_python *const python = looking_python(context);
+
+    return python != NULL && python->behind != NULL
+               ? python->behind(python->context, arm, without, err)
+               : RIDGE_OK;
+}
+
+static ridge_status on_after(void *context, ridge_guard *guard, char *cause, size_t size,
+                             ridge_error *err)
+{
+    const ridge_arm_python *const python = looking_python(context);
+    int found = (int)*guard;
+    const ridge_status status = python != NULL && python->after != NULL
+                                    ? python->after(python->context, &found, cause, size, err)
+                                    : RIDGE_OK;
+
+    *guard = (ridge_guard)found;
+    return status;
+}
+
 static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *err)
 {
     const ridge_bench_sink sink = {on_slot,     on_placement,   on_floors, on_roofs,
-                                   on_progress, on_should_stop, w,         on_agree};
+                                   on_progress, on_should_stop, w,         on_agree,
+                                   on_behind,   on_after};
     const ridge_bench_arm arms[2] = {bench_arm(w, 0),
                                      w->arm_count > 1 ? bench_arm(w, 1) : (ridge_bench_arm){0}};
     ridge_bench_options options = w->request->bench;
@@ -559,8 +591,9 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
         return ridge_fail(
             err, RIDGE_ERR_UNSUPPORTED,
             "callables are checked in Python, where their tensors are: ridge.check()");
-    /* The harness has no buffers of theirs to look at; the package compares outputs before. */
-    if (needs_python)
+    /* Outputs of the two are in different places: nothing to hold those of one against. Of two that
+     * are Python's the package looks at them. */
+    if (session_mixes_python(request))
         copy.bench.without |= UINT64_C(1) << RIDGE_GUARD_CHECK | UINT64_C(1) << RIDGE_GUARD_REFILL |
                               UINT64_C(1) << RIDGE_GUARD_OUTPUTS |
                               UINT64_C(1) << RIDGE_GUARD_SHARED;

@@ -20,6 +20,7 @@
 #endif
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "session/session_internal.h"
 
 enum {
@@ -415,21 +416,21 @@ static void describe_place(const supervisor *s, char *out, size_t size)
     const int phase = atomic_load(&box->phase);
     const char *const call = call_text(atomic_load(&box->call));
     const bool is_function = strchr(call, '(') != NULL;
-    const char *const name =
-        arm >= 0 && arm < 2 && s->plan->arm_names[arm] != NULL ? s->plan->arm_names[arm] : "";
-    char case_text[RIDGE_CASE_TEXT];
+    char case_text[RIDGE_CASE_TEXT], name[124] = "";
     size_t used = 0;
 
+    if (arm >= 0 && arm < 2 && s->plan->arm_names[arm] != NULL)
+        ridge_text_end(name, sizeof(name), s->plan->arm_names[arm]);
     memcpy(case_text, box->case_text, sizeof(case_text));
     case_text[sizeof(case_text) - 1] = '\0';
     if (call[0] != '\0')
-        used = (size_t)snprintf(out, size, "%s%s%s%.120s", is_function ? " in " : " while ", call,
+        used = (size_t)snprintf(out, size, "%s%s%s%s", is_function ? " in " : " while ", call,
                                 name[0] == '\0' ? ""
                                 : is_function   ? " of "
                                                 : " ",
                                 name);
     else if (name[0] != '\0')
-        used = (size_t)snprintf(out, size, " after a call of %.120s", name);
+        used = (size_t)snprintf(out, size, " after a call of %s", name);
     if (used < size && phase >= 0)
         used += (size_t)snprintf(out + used, size - used, ", while %s",
                                  ridge_phase_name((ridge_phase)phase));

@@ -64,8 +64,8 @@ static bool order_gaps(ridge_device_account *account)
 
 /* -- one device -------------------------------------------------------------------------------- */
 
-/* The account of the device's work from first to last, or of what the window leaves of that.
- * False: the window holds none of the work. */
+/* The account of the device's work from first to last, or of what the window leaves of that: a
+ * window within one gap is idle as a whole. False: the window lies outside. */
 static bool find_span(account_device *device)
 {
     const ridge_trace_op *const ops = device->view->ops;
@@ -86,7 +86,7 @@ static bool find_span(account_device *device)
         account->start_ns = device->window_start_ns;
     if (device->window_end_ns < account->end_ns)
         account->end_ns = device->window_end_ns;
-    return has_work;
+    return has_work || account->start_ns < account->end_ns;
 }
 
 /* The busy time. */

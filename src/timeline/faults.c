@@ -203,7 +203,7 @@ static void count_empty_graphs(const account_view *view, size_t *empty, size_t *
 
 static bool add_clock(const account_view *view, trace_array *faults)
 {
-    if (view->info->resolution_ns < 1000)
+    if (view->info->resolution_ns < 1000 || view->op_count == 0)
         return true;
     ADD(faults, COARSE_CLOCK, RIDGE_TRACE_NONE, false,
         "times are whole microseconds, %llu pieces of work have no length: gaps below 2 us mean "

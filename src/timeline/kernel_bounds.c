@@ -2,7 +2,9 @@
  *
  * Least times of the kernels of a trace. A line of the user's comes first; else the shapes of the
  * innermost operation around the launch, where one kernel does the operation's work: the only one
- * that it launched, or the main one of a product beside kernels that only reduce or prepare. */
+ * that it launched, or the main one of a product beside kernels that only reduce or prepare. What
+ * kernels of one name do together (a list in parts) is shared out by their times: sums over a name
+ * are what is told. */
 #include "timeline/next_internal.h"
 
 #include <ctype.h>
@@ -11,13 +13,29 @@
 
 #include "base/memory.h"
 
-enum { OPERATIONS = 1 << RIDGE_RANGE_OP, BASE_BYTES = 1024, FLOOR_MOST_NS = 800 };
+enum {
+    OPERATIONS = 1 << RIDGE_RANGE_OP,
+    BASE_BYTES = 1024,
+    FLOOR_MOST_NS = 800,
+    KNOWN_SLOTS = 4096
+};
 
 /* What an instance of an operation launched. */
 typedef struct instance {
     uint32_t kernel_count;
     uint32_t main_count; /* those that are no helpers of a product */
+    uint32_t name;       /* of the first */
+    bool is_mixed;       /* others have another one */
+    double total_ns;
 } instance;
+
+/* The work of a kernel by its operation, shapes and name: the same again and again. */
+typedef struct known_work {
+    uint32_t operation, shapes, kernel;
+    bool is_set;
+    kernel_scope scope;
+    ridge_work work;
+} known_work;
 
 typedef struct bounds_work {
     const ridge_trace *trace;
@@ -33,6 +51,7 @@ typedef struct bounds_work {
     instance *instances;
     uint8_t *helpers; /* by name: 0 not looked at yet, 1 no, 2 yes */
     double *given_ns; /* by name: NAN none, -1 not looked at yet */
+    known_work *known;
 } bounds_work;
 
 static bool is_wanted(const bounds_work *work, const ridge_trace_op *op)
@@ -42,11 +61,14 @@ static bool is_wanted(const bounds_work *work, const ridge_trace_op *op)
            sum_in_window(work->window, sum_launch_ns(op, work->apis));
 }
 
-/* Joins the parts of a product (split k) or an attention (split keys), or prepares it. */
+/* Joins the parts of a product (split k) or an attention (split keys), prepares it, or adds a bias
+ * behind it (cuBLASLt's epilogue::impl::globalKernel). */
 static bool is_helper(bounds_work *work, uint32_t name)
 {
-    static const char *const words[] = {"reduce", "reduction",     "splitk", "offset",
-                                        "memset", "gemm_pointers", "combine"};
+    static const char *const words[] = {
+        "reduce",        "reduction",  "splitk",    "offset",       "memset",
+        "gemm_pointers", "combine",    "dot_do_o",  "globalkernel", "convert_dq",
+        "convert_dkv",   "nchwtonhwc", "nhwctonchw"};
     uint8_t *const known = &work->helpers[name];
     char base[BASE_BYTES];
 
@@ -71,6 +93,15 @@ static uint32_t range_of(const bounds_work *work, const ridge_trace_op *op)
     return work->range_of[op->api];
 }
 
+static void add_kernel(bounds_work *work, instance *to, const ridge_trace_op *op)
+{
+    if (to->kernel_count++ == 0)
+        to->name = op->name;
+    to->is_mixed |= to->name != op->name;
+    to->main_count += !is_helper(work, op->name);
+    to->total_ns += (double)sum_span_ns(op->start_ns, op->end_ns);
+}
+
 static void count_kernels(bounds_work *work)
 {
     for (size_t i = 0; i < work->op_count; i++) {
@@ -79,8 +110,7 @@ static void count_kernels(bounds_work *work)
 
         if (range == RIDGE_TRACE_NONE)
             continue;
-        work->instances[range].kernel_count++;
-        work->instances[range].main_count += !is_helper(work, work->ops[i].name);
+        add_kernel(work, &work->instances[range], &work->ops[i]);
     }
 }
 
@@ -103,14 +133,14 @@ static double find_floor(const bounds_work *work)
     return least < FLOOR_MOST_NS ? (double)least : FLOOR_MOST_NS;
 }
 
-static double least_ns(const bounds_work *work, const ridge_work *of)
+static double least_ns(const bounds_work *work, const ridge_work *of, double share)
 {
     ridge_bound bound;
 
     ridge_bound_of(of, work->roofs, &bound);
     if (bound.by == RIDGE_BOUND_BY_NOTHING || !(bound.time_s > 0))
         return NAN;
-    return bound.time_s * 1e9 > work->floor_ns ? bound.time_s * 1e9 : work->floor_ns;
+    return fmax(bound.time_s * 1e9 * share, work->floor_ns);
 }
 
 static double from_line(bounds_work *work, const ridge_given_bounds *given, uint32_t name)
@@ -123,28 +153,52 @@ static double from_line(bounds_work *work, const ridge_given_bounds *given, uint
         const ridge_work *const of =
             given_bounds_find(given, text, ridge_kernel_base_name(text, base, sizeof(base)));
 
-        *known = of != NULL ? least_ns(work, of) : NAN;
+        *known = of != NULL ? least_ns(work, of, 1) : NAN;
     }
     return *known;
+}
+
+static const known_work *know_work(bounds_work *work, const ridge_trace_range *operation,
+                                   uint32_t kernel)
+{
+    known_work *const known =
+        &work->known[(operation->name * 31u ^ operation->shapes * 37u ^ kernel) % KNOWN_SLOTS];
+
+    if (!known->is_set || known->operation != operation->name ||
+        known->shapes != operation->shapes || known->kernel != kernel) {
+        const char *const name = ridge_trace_name(work->trace, operation->name, NULL);
+        const char *const text = ridge_trace_name(work->trace, kernel, NULL);
+
+        *known = (known_work){operation->name, operation->shapes, kernel, .is_set = true};
+        known->scope = kernel_scope_of(name, text);
+        if (known->scope != KERNEL_SCOPE_NONE &&
+            !kernel_work_of(name, ridge_trace_name(work->trace, operation->shapes, NULL), text,
+                            &known->work))
+            known->scope = KERNEL_SCOPE_NONE;
+    }
+    return known;
 }
 
 static double from_shapes(bounds_work *work, const ridge_trace_op *op, uint32_t range)
 {
     const instance *const of = &work->instances[range];
-    const ridge_trace_range *const operation = &work->ranges[range];
-    const char *const name = ridge_trace_name(work->trace, operation->name, NULL);
-    const bool is_alone = of->kernel_count == 1;
+    const known_work *known;
     ridge_work least;
 
-    if (operation->shapes == 0 ||
-        !(is_alone ||
-          (kernel_is_product(name) && of->main_count == 1 && !is_helper(work, op->name))) ||
-        !kernel_work_of(name, ridge_trace_name(work->trace, operation->shapes, NULL),
-                        ridge_trace_name(work->trace, op->name, NULL), &least))
+    if (work->ranges[range].shapes == 0)
         return NAN;
-    if (!is_alone) /* a helper may write the result */
-        least.written_bytes = 0;
-    return least_ns(work, &least);
+    known = know_work(work, &work->ranges[range], op->name);
+    if (known->scope == KERNEL_SCOPE_NONE)
+        return NAN;
+    least = known->work;
+    if (of->kernel_count == 1 || known->scope == KERNEL_SCOPE_OWN)
+        return least_ns(work, &least, 1);
+    if (!of->is_mixed && of->total_ns > 0)
+        return least_ns(work, &least, (double)sum_span_ns(op->start_ns, op->end_ns) / of->total_ns);
+    if (known->scope != KERNEL_SCOPE_MAIN || of->main_count != 1 || is_helper(work, op->name))
+        return NAN;
+    least.written_bytes = 0; /* a helper may write the result */
+    return least_ns(work, &least, 1);
 }
 
 /* Can anything have a least time? */
@@ -167,13 +221,14 @@ static bool allocate(bounds_work *work, kernel_bounds *bounds)
     work->instances = ridge_calloc(work->range_count + 1, sizeof(*work->instances));
     work->helpers = ridge_calloc(name_count + 1, sizeof(*work->helpers));
     work->given_ns = ridge_calloc(name_count + 1, sizeof(*work->given_ns));
+    work->known = ridge_calloc(KNOWN_SLOTS, sizeof(*work->known));
     work->range_of = sum_innermost(work->trace, OPERATIONS, NULL);
     if (work->given_ns == NULL)
         return false;
     for (size_t i = 0; i <= name_count; i++)
         work->given_ns[i] = -1;
     return bounds->least_ns != NULL && bounds->sources != NULL && work->instances != NULL &&
-           work->helpers != NULL && work->range_of != NULL;
+           work->helpers != NULL && work->known != NULL && work->range_of != NULL;
 }
 
 ridge_status kernel_bounds_init(kernel_bounds *bounds, const ridge_trace *trace, uint32_t device,
@@ -214,6 +269,7 @@ out:
     ridge_free(work.instances);
     ridge_free(work.helpers);
     ridge_free(work.given_ns);
+    ridge_free(work.known);
     ridge_free(work.range_of);
     return status;
 }

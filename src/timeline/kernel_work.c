@@ -3,277 +3,30 @@
  * The least work of a kernel from the shapes of the PyTorch operation that launched it. Each row
  * says which inputs are read once and what is written; what shapes do not tell (a mask, whether a
  * matrix is added) is taken so that the work gets smaller, or there is none. */
+#include "timeline/kernel_loops.h"
+#include "timeline/kernel_rows.h"
+#include "timeline/kernel_shapes.h"
 #include "timeline/next_internal.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TENSORS = 16, MOST_DIMENSIONS = 8 };
-
-typedef struct tensor {
-    double size_bytes; /* of an element; 0: a number */
-    bool is_known;     /* element is */
-    ridge_element element;
-    size_t rank;
-    double dims[MOST_DIMENSIONS];
-    double expansion; /* elements that are one in memory: the product of extents of stride 0 */
-} tensor;
-
-/* How the inputs become work. */
-typedef enum work_kind {
-    WORK_PRODUCT,     /* inputs a and a + 1 are matrices, [.., m, k] and [.., k, n] */
-    WORK_LINEAR,      /* [.., k] and [n, k] */
-    WORK_ELEMENTWISE, /* all inputs read, their common shape written */
-    WORK_ROWS,        /* all inputs read, as much written as the first one is large */
-    WORK_COMPARE,     /* elementwise, a byte an element written */
-    WORK_REDUCE,      /* the first input read */
-    WORK_WRITE_FIRST, /* the first input written, the others read */
-    WORK_IN_PLACE_2,  /* all inputs read, the first two written */
-    WORK_LOOKUP,      /* rows of the first, chosen by the second, written */
-    WORK_PLACE,       /* the last two, index and values, read, the values written into the first */
-    WORK_GATHER,      /* elements of the first, chosen one by one by the last, written */
-    WORK_ATTENTION,   /* query, key, value as [batch, heads, tokens, dim] */
-    WORK_ATTENTION_2  /* the same as [batch, tokens, heads, dim] */
-} work_kind;
-
-static const struct work_row {
-    const char *operation;
-    work_kind kind;
-    /* Of products the first matrix. Of what reads all inputs, how many there are: one behind them is
-     * where the result goes (out=), and is not read. */
-    size_t input;
-} work_rows[] = {
-    {"aten::mm", WORK_PRODUCT, 0},
-    {"aten::bmm", WORK_PRODUCT, 0},
-    {"aten::matmul", WORK_PRODUCT, 0},
-    {"aten::addmm", WORK_PRODUCT, 1},
-    {"aten::addmm_", WORK_PRODUCT, 1},
-    {"aten::_addmm_activation", WORK_PRODUCT, 1},
-    {"aten::baddbmm", WORK_PRODUCT, 1},
-    {"aten::baddbmm_", WORK_PRODUCT, 1},
-    {"aten::_scaled_mm", WORK_PRODUCT, 0},
-    {"aten::_int_mm", WORK_PRODUCT, 0},
-    {"aten::linear", WORK_LINEAR, 0},
-
-    {"aten::copy_", WORK_WRITE_FIRST, 0},
-    {"aten::fill_", WORK_WRITE_FIRST, 0},
-    {"aten::zero_", WORK_WRITE_FIRST, 0},
-    {"aten::add", WORK_ELEMENTWISE, 2},
-    {"aten::add_", WORK_ELEMENTWISE, 2},
-    {"aten::sub", WORK_ELEMENTWISE, 2},
-    {"aten::sub_", WORK_ELEMENTWISE, 2},
-    {"aten::rsub", WORK_ELEMENTWISE, 2},
-    {"aten::mul", WORK_ELEMENTWISE, 2},
-    {"aten::mul_", WORK_ELEMENTWISE, 2},
-    {"aten::div", WORK_ELEMENTWISE, 2},
-    {"aten::div_", WORK_ELEMENTWISE, 2},
-    {"aten::addcmul", WORK_ELEMENTWISE, 3},
-    {"aten::addcmul_", WORK_ELEMENTWISE, 3},
-    {"aten::addcdiv", WORK_ELEMENTWISE, 3},
-    {"aten::addcdiv_", WORK_ELEMENTWISE, 3},
-    {"aten::lerp", WORK_ELEMENTWISE, 3},
-    {"aten::lerp_", WORK_ELEMENTWISE, 3},
-    {"aten::pow", WORK_ELEMENTWISE, 2},
-    {"aten::sqrt", WORK_ELEMENTWISE, 1},
-    {"aten::sqrt_", WORK_ELEMENTWISE, 1},
-    {"aten::rsqrt", WORK_ELEMENTWISE, 1},
-    {"aten::exp", WORK_ELEMENTWISE, 1},
-    {"aten::exp_", WORK_ELEMENTWISE, 1},
-    {"aten::log", WORK_ELEMENTWISE, 1},
-    {"aten::neg", WORK_ELEMENTWISE, 1},
-    {"aten::abs", WORK_ELEMENTWISE, 1},
-    {"aten::sin", WORK_ELEMENTWISE, 1},
-    {"aten::cos", WORK_ELEMENTWISE, 1},
-    {"aten::tanh", WORK_ELEMENTWISE, 1},
-    {"aten::sigmoid", WORK_ELEMENTWISE, 1},
-    {"aten::sigmoid_", WORK_ELEMENTWISE, 1},
-    {"aten::relu", WORK_ELEMENTWISE, 1},
-    {"aten::relu_", WORK_ELEMENTWISE, 1},
-    {"aten::clamp", WORK_ELEMENTWISE, 3},
-    {"aten::clamp_min", WORK_ELEMENTWISE, 2},
-    {"aten::clamp_min_", WORK_ELEMENTWISE, 2},
-    {"aten::silu", WORK_ELEMENTWISE, 1},
-    {"aten::silu_", WORK_ELEMENTWISE, 1},
-    {"aten::gelu", WORK_ELEMENTWISE, 1},
-    {"aten::maximum", WORK_ELEMENTWISE, 2},
-    {"aten::minimum", WORK_ELEMENTWISE, 2},
-    {"aten::where", WORK_ELEMENTWISE, 3},
-    {"aten::masked_fill", WORK_ELEMENTWISE, 3},
-    {"aten::masked_fill_", WORK_ELEMENTWISE, 3},
-    {"aten::silu_backward", WORK_ELEMENTWISE, 2},
-    {"aten::gelu_backward", WORK_ELEMENTWISE, 2},
-    {"aten::sigmoid_backward", WORK_ELEMENTWISE, 2},
-    {"aten::tanh_backward", WORK_ELEMENTWISE, 2},
-    {"aten::threshold_backward", WORK_ELEMENTWISE, 2},
-    {"aten::eq", WORK_COMPARE, 2},
-    {"aten::ne", WORK_COMPARE, 2},
-    {"aten::lt", WORK_COMPARE, 2},
-    {"aten::le", WORK_COMPARE, 2},
-    {"aten::gt", WORK_COMPARE, 2},
-    {"aten::ge", WORK_COMPARE, 2},
-
-    {"aten::sum", WORK_REDUCE, 0},
-    {"aten::mean", WORK_REDUCE, 0},
-    {"aten::amax", WORK_REDUCE, 0},
-    {"aten::amin", WORK_REDUCE, 0},
-    {"aten::max", WORK_REDUCE, 0},
-    {"aten::min", WORK_REDUCE, 0},
-    {"aten::argmax", WORK_REDUCE, 0},
-    {"aten::argmin", WORK_REDUCE, 0},
-    {"aten::linalg_vector_norm", WORK_REDUCE, 0},
-
-    {"aten::_softmax", WORK_ROWS, 1},
-    {"aten::_log_softmax", WORK_ROWS, 1},
-    {"aten::_softmax_backward_data", WORK_ROWS, 2},
-    {"aten::_log_softmax_backward_data", WORK_ROWS, 2},
-    {"aten::native_layer_norm", WORK_ROWS, 4},
-    {"aten::_fused_rms_norm", WORK_ROWS, 3},
-    {"aten::rms_norm", WORK_ROWS, 3},
-    {"aten::embedding", WORK_LOOKUP, 0},
-    {"aten::index_copy_", WORK_PLACE, 0},
-    {"aten::gather", WORK_GATHER, 0},
-    {"_C::rms_norm", WORK_WRITE_FIRST, 0},
-    {"_C::silu_and_mul", WORK_WRITE_FIRST, 0},
-    {"_C::gelu_and_mul", WORK_WRITE_FIRST, 0},
-    {"_C::fused_add_rms_norm", WORK_IN_PLACE_2, 0},
-
-    {"aten::_scaled_dot_product_flash_attention", WORK_ATTENTION, 0},
-    {"aten::_scaled_dot_product_efficient_attention", WORK_ATTENTION, 0},
-    {"aten::_scaled_dot_product_cudnn_attention", WORK_ATTENTION, 0},
-    {"aten::_cudnn_attention_forward", WORK_ATTENTION, 0},
-    {"aten::_flash_attention_forward", WORK_ATTENTION_2, 0},
-    {"aten::_efficient_attention_forward", WORK_ATTENTION_2, 0},
-    {"flash_attn::_flash_attn_forward", WORK_ATTENTION_2, 0},
-};
-
-static const struct work_row *find_row(const char *operation)
-{
-    for (size_t i = 0; i < sizeof(work_rows) / sizeof(work_rows[0]); i++)
-        if (strcmp(work_rows[i].operation, operation) == 0)
-            return &work_rows[i];
-    return NULL;
-}
-
-bool kernel_is_product(const char *operation)
-{
-    const struct work_row *const row = find_row(operation);
-
-    return row != NULL && (row->kind == WORK_PRODUCT || row->kind == WORK_LINEAR ||
-                           row->kind == WORK_ATTENTION || row->kind == WORK_ATTENTION_2);
-}
-
-/* -- shapes ------------------------------------------------------------------------------------ */
-
-static bool find_type(const char *text, size_t length, tensor *out)
-{
-    static const struct {
-        const char *name;
-        double size_bytes;
-        int element; /* -1: no unit multiplies it */
-    } types[] = {
-        {"bf16", 2, RIDGE_ELEMENT_BF16},
-        {"f16", 2, RIDGE_ELEMENT_F16},
-        {"f32", 4, RIDGE_ELEMENT_F32},
-        {"f64", 8, RIDGE_ELEMENT_F64},
-        {"e4m3", 1, RIDGE_ELEMENT_FP8},
-        {"e5m2", 1, RIDGE_ELEMENT_FP8},
-        {"i8", 1, RIDGE_ELEMENT_INT8},
-        {"u8", 1, -1},
-        {"bool", 1, -1},
-        {"i16", 2, -1},
-        {"i32", 4, -1},
-        {"u32", 4, -1},
-        {"i64", 8, -1},
-        {"c64", 8, -1},
-        {"c128", 16, -1},
-    };
-
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (strlen(types[i].name) != length || memcmp(types[i].name, text, length) != 0)
-            continue;
-        out->size_bytes = types[i].size_bytes;
-        out->is_known = types[i].element >= 0;
-        out->element = out->is_known ? (ridge_element)types[i].element : RIDGE_ELEMENT_F32;
-        return true;
-    }
-    return false;
-}
-
-/* "bf16[8192,4096]", or "-"; NULL: not that. */
-static const char *read_tensor(const char *at, tensor *out)
-{
-    const char *const open = strchr(at, '[');
-
-    *out = (tensor){.expansion = 1};
-    if (at[0] == '-' && at[1] == ' ')
-        return at + 1;
-    if (open == NULL || !find_type(at, (size_t)(open - at), out))
-        return NULL;
-    for (at = open + 1; *at != ']'; at += *at == ',') {
-        double size = 0;
-
-        if (*at < '0' || *at > '9' || out->rank == MOST_DIMENSIONS)
-            return NULL;
-        for (; *at >= '0' && *at <= '9'; at++)
-            size = size * 10 + (*at - '0');
-        if (*at == '*') {
-            out->expansion *= size > 0 ? size : 1;
-            at++;
-        }
-        if (*at != ',' && *at != ']')
-            return NULL;
-        out->dims[out->rank++] = size;
-    }
-    return at + 1;
-}
-
-/* 0 when any of them cannot be read: bytes would be missing. */
-static size_t read_shapes(const char *shapes, tensor *tensors)
-{
-    size_t count = 0;
-
-    while (*shapes != '\0') {
-        if (count == MOST_TENSORS)
-            return 0;
-        shapes = read_tensor(shapes, &tensors[count++]);
-        if (shapes == NULL)
-            return 0;
-        shapes += *shapes == ' ';
-    }
-    return count;
-}
-
-static double elements_of(const tensor *of)
-{
-    double product = 1;
-
-    for (size_t i = 0; i < of->rank; i++)
-        product *= of->dims[i];
-    return product;
-}
-
-/* Of what is stored: an element that is stretched along a dimension is there once. */
-static double bytes_of(const tensor *of)
-{
-    return elements_of(of) / of->expansion * of->size_bytes;
-}
+/* -- kinds of work ----------------------------------------------------------------------------- */
 
 /* Less to read than an operation of the library counts, which knows no strides. */
-static void subtract_expansion(ridge_work *work, const tensor *of)
+static void subtract_expansion(ridge_work *work, const shapes_tensor *of)
 {
-    const double more = elements_of(of) * of->size_bytes - bytes_of(of);
+    const double more = shapes_elements(of) * of->size_bytes - shapes_bytes(of);
 
     work->read_bytes = work->read_bytes > more ? work->read_bytes - more : 0;
 }
 
-/* -- kinds of work ----------------------------------------------------------------------------- */
-
 /* Elements of the shape that all tensors are stretched to; 0: they do not fit. */
-static double stretched(const tensor *tensors, size_t count)
+static double stretched(const shapes_tensor *tensors, size_t count)
 {
     double product = 1;
 
-    for (size_t back = 0; back < MOST_DIMENSIONS; back++) {
+    for (size_t back = 0; back < SHAPES_MOST_DIMENSIONS; back++) {
         double size = 1;
 
         for (size_t i = 0; i < count; i++) {
@@ -289,14 +42,20 @@ static double stretched(const tensor *tensors, size_t count)
     return product;
 }
 
-/* Of the result, where types mix: no larger than it is. */
-static double least_size(const tensor *tensors, size_t count)
+/* Of the result, where types mix: no larger than it is. What is true or false takes the other's. */
+static double least_size(const shapes_tensor *tensors, size_t count)
 {
-    double size_bytes = INFINITY;
+    double size_bytes = INFINITY, bool_bytes = INFINITY;
 
-    for (size_t i = 0; i < count; i++)
-        if (tensors[i].rank > 0 && tensors[i].size_bytes < size_bytes)
-            size_bytes = tensors[i].size_bytes;
+    for (size_t i = 0; i < count; i++) {
+        double *const least = tensors[i].is_bool ? &bool_bytes : &size_bytes;
+
+        if (tensors[i].rank > 0 && shapes_elements(&tensors[i]) > 0 && tensors[i].size_bytes > 0 &&
+            tensors[i].size_bytes < *least)
+            *least = tensors[i].size_bytes;
+    }
+    if (isinf(size_bytes))
+        size_bytes = bool_bytes;
     return isinf(size_bytes) ? tensors[0].size_bytes : size_bytes;
 }
 
@@ -306,7 +65,7 @@ static bool contains(const char *text, const char *word)
 }
 
 /* Floats are multiplied by the fp32 unit only where the kernel's name says so: TF32 is faster. */
-static ridge_element element_of(const tensor *of, const char *kernel)
+static ridge_element element_of(const shapes_tensor *of, const char *kernel)
 {
     const bool is_plain = (contains(kernel, "sgemm") || contains(kernel, "simt") ||
                            contains(kernel, "gemv") || contains(kernel, "ffma")) &&
@@ -343,8 +102,8 @@ static bool call_operation(const char *name, const char *const *parameters, cons
     return true;
 }
 
-static bool product_work(const tensor *a, const tensor *b, bool is_linear, const char *kernel,
-                         ridge_work *out)
+static bool product_work(const shapes_tensor *a, const shapes_tensor *b, bool is_linear,
+                         const char *kernel, ridge_work *out)
 {
     static const char *const names[] = {"m", "n", "k", "batch"};
     double numbers[4] = {1, 1, 1, 1};
@@ -376,34 +135,45 @@ static bool product_work(const tensor *a, const tensor *b, bool is_linear, const
     return true;
 }
 
-/* Causal where nothing else can be: the smaller of both. */
-static bool attention_work(const tensor *tensors, size_t count, bool heads_first, ridge_work *out)
+/* A window leaves most pairs out. Its sides stand at two places, -1 where there is none. */
+static bool may_have_window(const shapes_tensor *tensors, size_t count, size_t place, bool is_told)
+{
+    for (size_t i = place; i < place + 2; i++)
+        if (i < count && tensors[i].value != NULL ? !shapes_is(&tensors[i], "-1") : is_told)
+            return true;
+    return false;
+}
+
+/* Causal unless the trace says no: the smaller of both. Where a mask of fewer queries than keys begins
+ * is the kernel's affair. first: the query. */
+static bool attention_work(const work_row *row, const shapes_tensor *tensors, size_t count,
+                           size_t first, bool heads_first, ridge_work *out)
 {
     static const char *const names[] = {"queries", "heads", "head_dim", "keys", "kv_heads",
                                         "v_dim",   "batch", "causal",   "lse"};
-    const tensor *const q = &tensors[0], *const k = &tensors[1], *const v = &tensors[2];
+    const shapes_tensor *const q = &tensors[first], *const k = q + 1, *const v = q + 2;
     const size_t heads = heads_first ? 1 : 2, tokens = heads_first ? 2 : 1;
+    const shapes_tensor *const mask = row->input < count ? &tensors[row->input] : NULL;
+    const bool is_full = mask != NULL && (shapes_is(mask, "False") || shapes_is(mask, "0"));
+    const bool is_causal = mask != NULL && mask->value != NULL && !is_full;
 
-    if (count < 3 || !q->is_known || q->rank != 4 || k->rank != 4 || v->rank != 4 ||
+    if (count < first + 3 || !q->is_known || q->rank != 4 || k->rank != 4 || v->rank != 4 ||
         k->dims[tokens] != v->dims[tokens] || k->dims[heads] != v->dims[heads] ||
-        q->dims[0] != k->dims[0] || q->dims[tokens] > k->dims[tokens] || q->dims[3] != k->dims[3] ||
-        q->size_bytes != k->size_bytes || q->size_bytes != v->size_bytes)
+        q->dims[0] != k->dims[0] || q->dims[3] != k->dims[3] || q->size_bytes != k->size_bytes ||
+        q->size_bytes != v->size_bytes)
+        return false;
+    if ((q->dims[tokens] > k->dims[tokens] && !is_full) ||
+        (q->dims[tokens] < k->dims[tokens] && is_causal))
         return false;
     {
-        const double numbers[] = {q->dims[tokens],
-                                  q->dims[heads],
-                                  q->dims[3],
-                                  k->dims[tokens],
-                                  k->dims[heads],
-                                  v->dims[3],
-                                  q->dims[0],
-                                  1,
-                                  0};
+        const double numbers[] = {q->dims[tokens], q->dims[heads],  q->dims[3],
+                                  k->dims[tokens], k->dims[heads],  v->dims[3],
+                                  q->dims[0],      is_full ? 0 : 1, 0};
 
         if (!call_operation("attention", names, numbers, 9, q->element, out))
             return false;
     }
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = first; i < first + 3; i++)
         subtract_expansion(out, &tensors[i]);
     return true;
 }
@@ -414,33 +184,181 @@ static bool moved(ridge_work *out, double read_bytes, double written_bytes)
     return read_bytes + written_bytes > 0;
 }
 
-static double read_all(const tensor *tensors, size_t from, size_t count)
+static double read_all(const shapes_tensor *tensors, size_t from, size_t count)
 {
     double sum = 0;
 
     for (size_t i = from; i < count; i++)
-        sum += bytes_of(&tensors[i]);
+        sum += shapes_bytes(&tensors[i]);
     return sum;
 }
 
-static bool placed_work(const tensor *tensors, size_t count, ridge_work *out)
+/* Five products where the attention has two: scores again, the gradients of the weights, of value, of
+ * query and key. What is written may be a helper's. */
+static bool backward_work(const work_row *row, const shapes_tensor *tensors, size_t count,
+                          bool heads_first, ridge_work *out)
 {
-    const tensor *const values = &tensors[count - 1];
+    if (!attention_work(row, tensors, count, 1, heads_first, out))
+        return false;
+    out->flop_count *= 2.5;
+    out->read_bytes += shapes_bytes(&tensors[0]);
+    out->written_bytes = 0;
+    return true;
+}
 
-    return count >= 3 && values->size_bytes > 0 && values->size_bytes == tensors[0].size_bytes &&
+static bool convolution_work(const work_row *row, const shapes_tensor *tensors, size_t count,
+                             const char *kernel, ridge_work *out)
+{
+    static const size_t plain[] = {2, 3, 4, 5}, fused[] = {4, 3, 5, 6};
+
+    return count > 2 &&
+           loops_convolution_work(tensors, count, row->kind == WORK_CONVOLUTION ? plain : fused,
+                                  kernel, element_of(&tensors[0], kernel), out);
+}
+
+static bool placed_work(const shapes_tensor *tensors, size_t count, ridge_work *out)
+{
+    const shapes_tensor *const values = &tensors[count - 1];
+
+    return count >= 3 && !values->is_listed && values->size_bytes > 0 &&
+           values->size_bytes == tensors[0].size_bytes &&
            moved(out, read_all(tensors, count - 2, count),
-                 elements_of(values) * values->size_bytes);
+                 shapes_elements(values) * values->size_bytes);
+}
+
+/* Along which dimension is not in the shapes: the one that leaves least. */
+static bool selected_work(const shapes_tensor *tensors, size_t count, ridge_work *out)
+{
+    const shapes_tensor *const from = &tensors[0], *const index = &tensors[count - 1];
+    double longest = 1;
+
+    if (count < 2 || from->rank == 0 || index->is_known)
+        return false;
+    for (size_t i = 0; i < from->rank; i++)
+        if (from->dims[i] > longest)
+            longest = from->dims[i];
+    return moved(out, shapes_bytes(index),
+                 shapes_elements(from) / longest * shapes_elements(index) * from->size_bytes);
+}
+
+/* The index may be smaller than the source. */
+static bool scattered_work(const shapes_tensor *tensors, size_t count, ridge_work *out)
+{
+    const shapes_tensor *const index = &tensors[count - 2], *const source = &tensors[count - 1];
+    double read_bytes;
+
+    if (count < 3 || index->size_bytes < 4 || index->is_known ||
+        source->size_bytes != tensors[0].size_bytes)
+        return false;
+    read_bytes = shapes_bytes(source);
+    if (index->rank == source->rank)
+        read_bytes = fmin(read_bytes, shapes_elements(index) * source->size_bytes);
+    return moved(out, shapes_bytes(index) + read_bytes, 0);
+}
+
+static double listed_bytes(const shapes_tensor *tensors, size_t count, bool is_written)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (tensors[i].is_listed)
+            sum += is_written ? shapes_elements(&tensors[i]) * tensors[i].size_bytes
+                              : shapes_bytes(&tensors[i]);
+    return sum;
+}
+
+static const char functor[] = "Functor<";
+
+/* One digit behind a comma; 0: something else. */
+static size_t read_digit(const char **at)
+{
+    const char *digit = *at;
+
+    if (digit == NULL || *digit++ != ',')
+        return 0;
+    digit += *digit == ' ';
+    if (*digit < '1' || *digit > '9' || (digit[1] >= '0' && digit[1] <= '9'))
+        return 0;
+    *at = digit + 1;
+    return (size_t)(*digit - '0');
+}
+
+/* "BinaryOpListAlphaFunctor<float, 2, 2, 0>": of 2 lists 2 are read, one is written.
+ * "FusedAdamMathFunctor<float, 4, ...": of 4 lists the gradients alone are not written; a first step of
+ * SGD reads no momentum. */
+static bool listed_work(const char *kernel, const shapes_tensor *tensors, size_t count,
+                        ridge_work *out)
+{
+    const double bytes = listed_bytes(tensors, count, false);
+    const char *rest;
+    size_t depth, read_count;
+
+    shapes_template_bytes(kernel, functor, &rest);
+    depth = read_digit(&rest);
+    if (depth == 0)
+        return false;
+    if (contains(kernel, "FusedAdam"))
+        return moved(out, bytes, bytes * (double)(depth - 1) / (double)depth);
+    if (contains(kernel, "FusedSgd"))
+        return depth >= 2 &&
+               moved(out, bytes * 2 / (double)depth, bytes * (double)(depth - 1) / (double)depth);
+    read_count = read_digit(&rest);
+    return read_count > 0 && read_count <= depth && moved(out, bytes, bytes / (double)read_count);
+}
+
+/* Of tensors in lists, whose types a trace does not tell: the kernel's name does. */
+static double listed_size(const work_row *row, const char *kernel)
+{
+    const char *rest;
+
+    switch (row->kind) {
+    case WORK_JOIN:
+        return shapes_template_bytes(kernel, "CatArrayBatchedCopy", &rest);
+    case WORK_LISTS:
+        return shapes_template_bytes(kernel, functor, &rest);
+    case WORK_PLACE: /* an index, no smaller than a mask's */
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+kernel_scope kernel_scope_of(const char *operation, const char *kernel)
+{
+    const work_row *const row = work_row_find(operation, kernel);
+
+    if (row == NULL)
+        return KERNEL_SCOPE_NONE;
+    if (row->kernel != NULL)
+        return KERNEL_SCOPE_OWN;
+    switch (row->kind) {
+    case WORK_PRODUCT:
+    case WORK_LINEAR:
+    case WORK_ATTENTION:
+    case WORK_ATTENTION_2:
+    case WORK_BACKWARD:
+    case WORK_BACKWARD_2:
+    case WORK_FLASH:
+    case WORK_WINDOWED:
+    case WORK_CONVOLUTION:
+    case WORK_FUSED_CONVOLUTION:
+        return KERNEL_SCOPE_MAIN;
+    case WORK_TRITON:
+        return KERNEL_SCOPE_OWN;
+    default:
+        return KERNEL_SCOPE_ALL;
+    }
 }
 
 bool kernel_work_of(const char *operation, const char *shapes, const char *kernel, ridge_work *out)
 {
-    const struct work_row *const row = find_row(operation);
-    tensor tensors[MOST_TENSORS];
+    const work_row *const row = work_row_find(operation, kernel);
+    shapes_tensor tensors[SHAPES_MOST_TENSORS];
     size_t count, inputs;
 
     if (row == NULL)
         return false;
-    count = read_shapes(shapes, tensors);
+    count = shapes_read(shapes, listed_size(row, kernel), tensors);
     if (count == 0)
         return false;
     inputs = row->input < count ? row->input : count;
@@ -459,26 +377,52 @@ bool kernel_work_of(const char *operation, const char *shapes, const char *kerne
                moved(out, read_all(tensors, 0, inputs), stretched(tensors, inputs));
     case WORK_ROWS:
         return moved(out, read_all(tensors, 0, inputs),
-                     elements_of(&tensors[0]) * least_size(tensors, count));
+                     shapes_elements(&tensors[0]) * least_size(tensors, count));
     case WORK_REDUCE:
-        return moved(out, bytes_of(&tensors[0]), 0);
+        return moved(out, shapes_bytes(&tensors[0]), 0);
     case WORK_WRITE_FIRST:
-        return moved(out, read_all(tensors, 1, count), bytes_of(&tensors[0]));
+        return moved(out, read_all(tensors, 1, count), shapes_bytes(&tensors[0]));
     case WORK_IN_PLACE_2:
         return count >= 2 && moved(out, read_all(tensors, 0, count), read_all(tensors, 0, 2));
     case WORK_LOOKUP: /* which rows are read, and how often the same one, is not known */
         return count >= 2 && tensors[0].rank == 2 &&
-               moved(out, bytes_of(&tensors[1]),
-                     elements_of(&tensors[1]) * tensors[0].dims[1] * tensors[0].size_bytes);
+               moved(out, shapes_bytes(&tensors[1]),
+                     shapes_elements(&tensors[1]) * tensors[0].dims[1] * tensors[0].size_bytes);
     case WORK_PLACE:
         return placed_work(tensors, count, out);
     case WORK_GATHER: /* the same element may be read again and again */
         return count >= 2 && tensors[0].size_bytes > 0 &&
-               moved(out, bytes_of(&tensors[count - 1]),
-                     elements_of(&tensors[count - 1]) * tensors[0].size_bytes);
+               moved(out, shapes_bytes(&tensors[count - 1]),
+                     shapes_elements(&tensors[count - 1]) * tensors[0].size_bytes);
+    case WORK_SELECT:
+        return selected_work(tensors, count, out);
+    case WORK_SCATTER:
+        return scattered_work(tensors, count, out);
+    case WORK_READ:
+        return moved(out, read_all(tensors, 0, inputs), 0);
+    case WORK_WRITTEN:
+        return moved(out, 0, shapes_elements(&tensors[0]) * tensors[0].size_bytes);
+    case WORK_JOIN:
+        return moved(out, listed_bytes(tensors, count, false), listed_bytes(tensors, count, true));
+    case WORK_LISTS:
+        return listed_work(kernel, tensors, count, out);
+    case WORK_CONVOLUTION:
+    case WORK_FUSED_CONVOLUTION:
+        return convolution_work(row, tensors, count, kernel, out);
+    case WORK_TRITON:
+        return loops_triton_work(operation, kernel, tensors, count, out);
+    case WORK_BACKWARD:
+    case WORK_BACKWARD_2:
+        return backward_work(row, tensors, count, row->kind == WORK_BACKWARD, out);
+    case WORK_FLASH:
+        return !may_have_window(tensors, count, row->input + 3, false) &&
+               attention_work(row, tensors, count, 0, false, out);
+    case WORK_WINDOWED:
+        return !may_have_window(tensors, count, row->input + 1, true) &&
+               attention_work(row, tensors, count, 0, false, out);
     case WORK_ATTENTION:
     case WORK_ATTENTION_2:
         break;
     }
-    return attention_work(tensors, count, row->kind == WORK_ATTENTION, out);
+    return attention_work(row, tensors, count, 0, row->kind == WORK_ATTENTION, out);
 }

@@ -160,7 +160,8 @@ static bool began_with_process(const line_work *work)
     const ridge_trace_api *first = NULL;
     int64_t launched_ns = INT64_MAX, started_ns = INT64_MAX;
 
-    if (ridge_trace_get_info(work->trace)->format == RIDGE_TRACE_KINETO)
+    if (ridge_trace_get_info(work->trace)->format == RIDGE_TRACE_KINETO ||
+        ridge_trace_get_info(work->trace)->is_delayed)
         return false;
     for (size_t i = 0; i < work->api_count; i++) {
         const ridge_trace_api *const api = &work->apis[i];

@@ -186,11 +186,23 @@ static bool is_other_gpu(const ridge_trace *trace, uint32_t device, bool *is_amd
     return *is_amd || (has_launches && ridge_trace_get_info(trace)->format == RIDGE_TRACE_KINETO);
 }
 
-static ridge_status write_line(const ridge_trace *trace, const ridge_device_account *device,
-                               bool with_command, ridge_timeline_next *out, ridge_error *err)
+static ridge_status make_line(const ridge_trace *trace, const ridge_kernel_rank *rank,
+                              bool with_command, char **line, char *note, size_t note_size,
+                              ridge_error *err)
+{
+    if (rank != NULL)
+        return ncu_line_make(trace, rank->sum.first_op, with_command, line, note, note_size, err);
+    *line = ridge_calloc(1, 1);
+    return *line != NULL ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+}
+
+static ridge_status write_lines(const ridge_trace *trace, const ridge_device_account *device,
+                                bool with_command, ridge_timeline_next *out, ridge_error *err)
 {
     bool is_amd;
     const bool is_other = is_other_gpu(trace, device->device, &is_amd);
+    char said[sizeof(out->note)] = ""; /* of the second line what is said of the first */
+    ridge_status status;
 
     if (is_other)
         snprintf(out->note, sizeof(out->note), "no line for ncu: this is no GPU of NVIDIA%s",
@@ -200,11 +212,12 @@ static ridge_status write_line(const ridge_trace *trace, const ridge_device_acco
                  "%zu graphs are whole rows: record with --cuda-graph-trace=node to see their "
                  "kernels",
                  device->graph_row_count);
-    if (out->worst != NULL && !is_other)
-        return ncu_line_make(trace, out->worst->sum.first_op, with_command, &out->ncu, out->note,
-                             sizeof(out->note), err);
-    out->ncu = ridge_calloc(1, 1);
-    return out->ncu != NULL ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    status = make_line(trace, is_other ? NULL : out->worst, with_command, &out->ncu, out->note,
+                       sizeof(out->note), err);
+    if (status == RIDGE_OK)
+        status = make_line(trace, is_other ? NULL : out->richest, with_command, &out->richest_ncu,
+                           said, sizeof(said), err);
+    return status;
 }
 
 ridge_status next_plan(const ridge_trace *trace, const ridge_trace_window *window,
@@ -229,16 +242,15 @@ ridge_status next_plan(const ridge_trace *trace, const ridge_trace_window *windo
         status = kernel_bounds_init(&bounds, trace, device->device, window, roofs, given, err);
     if (status == RIDGE_OK)
         status = make_ranks(trace, &sums, &bounds, out, err);
-    if (status == RIDGE_OK)
-        status = write_line(trace, device, with_command, out, err);
     if (status == RIDGE_OK) {
         out->is_inside = device->verdict == RIDGE_TIMELINE_GPU_BOUND ||
                          device->verdict == RIDGE_TIMELINE_GRAPH_REPLAY;
         next_advice(trace, device, window == NULL || !window->is_set, out->fix, sizeof(out->fix));
         next_gains(trace, device, out);
-    } else {
-        ridge_timeline_next_free(out);
+        status = write_lines(trace, device, with_command, out, err);
     }
+    if (status != RIDGE_OK)
+        ridge_timeline_next_free(out);
     kernel_bounds_release(&bounds);
     ridge_trace_sums_free(&sums);
     return status;
@@ -258,5 +270,6 @@ void ridge_timeline_next_free(ridge_timeline_next *next)
 {
     ridge_free(next->ranks);
     ridge_free(next->ncu);
+    ridge_free(next->richest_ncu);
     *next = (ridge_timeline_next){0};
 }

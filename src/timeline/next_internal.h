@@ -14,8 +14,14 @@
  * operation is not known or its shapes do not tell. kernel is its name, which says whether a
  * product of floats may go through TF32. */
 bool kernel_work_of(const char *operation, const char *shapes, const char *kernel, ridge_work *out);
-/* A product of matrices or an attention: its main kernel does all of it, helpers beside it. */
-bool kernel_is_product(const char *operation);
+/* Whose that work is, of what the operation launched. */
+typedef enum kernel_scope {
+    KERNEL_SCOPE_NONE, /* no work is known */
+    KERNEL_SCOPE_ALL,  /* of all kernels together */
+    KERNEL_SCOPE_MAIN, /* a product or an attention: of the main kernel, helpers beside it */
+    KERNEL_SCOPE_OWN   /* of a kernel of this name, once, whatever stands beside it */
+} kernel_scope;
+kernel_scope kernel_scope_of(const char *operation, const char *kernel);
 
 /* The first line whose expression is the kernel's demangled or base name; NULL: none. */
 const ridge_work *given_bounds_find(const ridge_given_bounds *given, const char *demangled,

@@ -420,6 +420,17 @@ static void paint_launch(account_painter *painter, int64_t start_ns, int64_t end
 
 /* -- a gap ------------------------------------------------------------------------------------- */
 
+/* In front of work that no call is known for. Managed memory moves to the host when code of the host
+ * touches it, which is no launch. */
+static ridge_idle cause_without_call(const ridge_trace_op *after, bool is_short)
+{
+    if (is_short)
+        return RIDGE_IDLE_HARDWARE;
+    return after->kind == RIDGE_OP_MEMCPY && after->copy == RIDGE_COPY_UNIFIED_DTOH
+               ? RIDGE_IDLE_NO_WORK
+               : RIDGE_IDLE_UNKNOWN;
+}
+
 static void paint_gap(account_painter *painter, const ridge_idle_gap *gap)
 {
     const account_view *const view = painter->view;
@@ -431,8 +442,7 @@ static void paint_gap(account_painter *painter, const ridge_idle_gap *gap)
     int64_t late_ns;
 
     if (after->api == RIDGE_TRACE_NONE) {
-        paint(painter, start_ns, end_ns, is_short ? RIDGE_IDLE_HARDWARE : RIDGE_IDLE_UNKNOWN,
-              RIDGE_TRACE_NONE);
+        paint(painter, start_ns, end_ns, cause_without_call(after, is_short), RIDGE_TRACE_NONE);
         return;
     }
     if (after->api == before->api && account_is_graph(view, after)) {

@@ -91,9 +91,11 @@ static account_text nanoseconds(double value)
 
 /* -- rules: does it hold, and why -------------------------------------------------------------- */
 
+/* A window within a gap has no work at all, and idle time to explain. */
 static bool is_nothing(const verdict_numbers *numbers)
 {
-    return numbers->account->kernel_count + numbers->account->graph_row_count == 0;
+    return numbers->account->op_count > 0 &&
+           numbers->account->kernel_count + numbers->account->graph_row_count == 0;
 }
 
 static void say_nothing(const verdict_numbers *numbers, ridge_device_account *account)
@@ -244,6 +246,12 @@ static bool is_no_work(const verdict_numbers *numbers)
 
 static void say_no_work(const verdict_numbers *numbers, ridge_device_account *account)
 {
+    if (numbers->stall < NO_WORK_LEAST) { /* a window or migrations cut them shorter */
+        REASON(account,
+               "the host gave the GPU nothing to do in %s of the idle time, idle %s of the span",
+               percent(numbers->causes[RIDGE_IDLE_NO_WORK]).text, percent(numbers->idle).text);
+        return;
+    }
     REASON(
         account,
         "stretches of 2 ms or more without a call make %s of the idle time, the longest %s, idle "

@@ -18,6 +18,7 @@ import sys
 SKIPPED = 77
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARED = os.environ.get("RIDGE_SHARED") or os.path.join(ROOT, "..", "shared")
+SHARED = os.path.abspath(SHARED)
 CORPUS = os.path.join(SHARED, "corpus")
 
 
@@ -32,7 +33,7 @@ class Test:
     def __init__(self):
         if len(sys.argv) != 3:
             sys.exit("usage: %s RIDGE FOLDER" % sys.argv[0])
-        self.ridge_path, self.folder = sys.argv[1:]
+        self.ridge_path, self.folder = map(os.path.abspath, sys.argv[1:])
         self.compared = 0
         self.wrong = 0
         if not os.path.isdir(CORPUS):

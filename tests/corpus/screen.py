@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people read fits their screen: 100 columns, and 60 lines a kernel."""
+import os
+
 from corpus import Test
 
 COLUMNS = 100
@@ -21,13 +23,16 @@ def main():
     paths = [test.report(name) for name in test.names("reports", ".ncu-rep")]
     paths += [test.path("public/%s.ncu-rep" % name) for name in test.names("public", ".ncu-rep")]
     for path in paths:
-        kernels = test.json("kernels", "--json", "--all", path)["kernels"]
+        # The name of the file is part of what is printed, the folder it lies in is not.
+        folder, name = os.path.split(path)
+        os.chdir(folder)
+        kernels = test.json("kernels", "--json", "--all", name)["kernels"]
         for launch in range(len(kernels)):
-            what = "%s launch %d" % (path.rsplit("/", 1)[1], launch)
-            text = test.text("diagnose", "--launch", str(launch), path)
+            what = "%s launch %d" % (name, launch)
+            text = test.text("diagnose", "--launch", str(launch), name)
             longest = max(longest, check(test, what, text, LINES))
-        check(test, path, test.text("diagnose", path), LINES)
-        check(test, path + " kernels", test.text("kernels", path), 2000)
+        check(test, name, test.text("diagnose", name), LINES)
+        check(test, name + " kernels", test.text("kernels", name), 2000)
     print("%d reports, the longest diagnosis has %d lines" % (len(paths), longest))
     test.finish()
 

@@ -10,13 +10,15 @@ update=false
 [ "$1" != --update ] || { update=true && shift; }
 ridge=$(CDPATH='' cd -P -- "$(dirname "$1")" && pwd)/$(basename "$1")
 shift
+for name in $(sh "$(dirname "$0")/../environment.sh"); do
+    unset "$name"
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 LC_ALL=C
 RIDGE_LEDGER=$work/ridge.ledger
 SOURCE_DATE_EPOCH=1772355600
 export LC_ALL RIDGE_LEDGER SOURCE_DATE_EPOCH
-unset COLUMNS NO_COLOR
 status=0 sessions=0
 for file in "$@"; do
     # Each session becomes two files: N.command and N.expected.

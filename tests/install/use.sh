@@ -49,9 +49,9 @@ if command -v pkg-config >/dev/null; then
     pc=$(find "$root" -name ridge.pc)
     PKG_CONFIG_PATH=$(dirname "$pc")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     export PKG_CONFIG_PATH
-    # shellcheck disable=SC2046 # words are wanted
+    eval "set -- $(pkg-config --cflags --libs ridge)" # paths are quoted for a shell
     "$compiler" ${sanitizers:+"-fsanitize=$sanitizers"} "$here/program/program.c" \
-        -o "$work/by_pkg_config" $(pkg-config --cflags --libs ridge) ||
+        -o "$work/by_pkg_config" "$@" ||
         fail 'pkg-config does not give what a program needs'
     [ "$("$work/by_pkg_config" "$data")" = '8 kernels' ] || fail 'the program of pkg-config fails'
 fi

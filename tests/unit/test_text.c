@@ -79,6 +79,27 @@ static void counts_columns(void **state)
     assert_int_equal(ridge_text_columns(row->text, strlen(row->text)), row->columns);
 }
 
+static struct end {
+    const char *name, *text, *expected;
+} ends[] = {
+    {"end: short", "a/b.so", "a/b.so"},
+    {"end: fits", "a/b/c.so:xy", "a/b/c.so:xy"},
+    {"end: longer", "a/b/c.so:xyz", "...c.so:xyz"},
+    {"end: not within a character",
+     "aaaaaaa\xc3\xa9"
+     "1234567",
+     "...1234567"},
+    {"end: empty", "", ""},
+};
+
+static void keeps_the_end(void **state)
+{
+    const struct end *const row = *state;
+    char out[12];
+
+    assert_string_equal(ridge_text_end(out, sizeof(out), row->text), row->expected);
+}
+
 int main(void)
 {
     static cases list;
@@ -87,5 +108,6 @@ int main(void)
     cases_add(&list, "remembers its failure", remembers_its_failure, NULL);
     cases_add(&list, "sizes that overflow", refuses_sizes_that_overflow, NULL);
     CASES_ADD_ROWS(&list, counts_columns, widths);
+    CASES_ADD_ROWS(&list, keeps_the_end, ends);
     return cases_run(&list, "text");
 }

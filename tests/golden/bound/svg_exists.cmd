@@ -1,1 +1,1 @@
-d=$(mktemp -d); cd $d; echo mine >r.svg; ridge bound copy elements=1 --gpu h200 --svg r.svg; cat r.svg; ridge bound copy elements=1 --gpu h200 --svg r.svg --force >/dev/null; head -c 4 r.svg; echo; rm -r $d
+d=$(mktemp -d); cd "$d"; echo mine >r.svg; ridge bound copy elements=1 --gpu h200 --svg r.svg; cat r.svg; ridge bound copy elements=1 --gpu h200 --svg r.svg --force >/dev/null; head -c 4 r.svg; echo; rm -r "$d"

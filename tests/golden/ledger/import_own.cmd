@@ -1,1 +1,1 @@
-sh ../golden/with_ledger - 'ledger import --create $DATA/ledger/called.jsonl' 'ledger import $DATA/ledger/called.jsonl' | sed 's|^/.*/ledger/||'
+sh ../golden/with_ledger - 'ledger import --create $DATA/ledger/called.jsonl' 'ledger import $DATA/ledger/called.jsonl'
