@@ -62,7 +62,7 @@ static ridge_status sum_ranges(struct timeline_view *view, ridge_error *err)
     return status;
 }
 
-/* The ranges of a view beside its kernels and its plan: of a large trace in a thread of their own. */
+/* The ranges of a view beside its plan: of a large trace in a thread of their own. */
 struct range_task {
     struct timeline_view *view;
     ridge_status status;
@@ -115,22 +115,24 @@ ridge_status timeline_view_make(const struct timeline_file *file,
     const uint32_t device = account != NULL ? account->device : RIDGE_TRACE_NONE;
     struct range_task ranges;
     ridge_status status, range_status = RIDGE_OK;
+    bool has_begun;
 
     memset(out, 0, sizeof(*out));
     out->file = file;
     out->account = account;
-    if (is_main)
-        begin_ranges(&ranges, out);
     status = ridge_trace_sum_kernels(file->trace, RIDGE_KERNEL_BY_NAME, device, window,
                                      &out->kernels, err);
     if (status == RIDGE_OK)
         status = ridge_trace_sum_copies(file->trace, device, window, &out->copies, err);
     if (status == RIDGE_OK && with_api)
         status = ridge_trace_sum_api(file->trace, window, &out->api, err);
+    has_begun = status == RIDGE_OK && is_main; /* not beside the sums: both want memory */
+    if (has_begun)
+        begin_ranges(&ranges, out);
     if (status == RIDGE_OK && account != NULL)
         status = ridge_timeline_plan(file->timeline, account, request->roofs, request->given,
                                      request->show_command, &out->next, err);
-    if (is_main)
+    if (has_begun)
         range_status = end_ranges(&ranges, err);
     if (status == RIDGE_OK)
         status = range_status;
