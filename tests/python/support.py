@@ -29,6 +29,15 @@ def spinning(us):
     return spin
 
 
+def until(is_right, ask, tries=6):
+    """What ask() finds. A busy machine may hide a difference or spoil a run: it is asked again."""
+    for _ in range(tries):
+        found = ask()
+        if is_right(found):
+            break
+    return found
+
+
 def nothing(x, out):
     pass
 

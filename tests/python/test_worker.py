@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import ridge
+import support
 from ridge import worker
 from ridge._library import Handle
 
@@ -93,7 +94,9 @@ class CommandLine(unittest.TestCase):
             ((old, "python:mine:crashes"), 4, "SIGABRT"),
         ):
             with self.subTest(arms[1]):
-                found = self.run_ridge("compare", *arms, "--device", "cpu", "--budget", "1")
+                found = support.until(
+                    lambda found: found.returncode == status and words in found.stdout + found.stderr,
+                    lambda: self.run_ridge("compare", *arms, "--device", "cpu", "--budget", "1"))
                 self.assertEqual(found.returncode, status, found.stdout + found.stderr)
                 self.assertIn(words, found.stdout + found.stderr)
 
@@ -107,8 +110,10 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(verdicts, [said.split(":")[0]], said)
 
     def test_axes_and_output(self):
-        found = self.run_ridge("bench", "python:mine:old", "--device", "cpu", "--budget", "0.5",
-                               "--sweep", "m=3", "--json")
+        found = support.until(
+            lambda found: found.returncode == 0,
+            lambda: self.run_ridge("bench", "python:mine:old", "--device", "cpu", "--budget", "0.5",
+                                   "--sweep", "m=3", "--json"))
         self.assertEqual(found.returncode, 0, found.stderr)
         self.assertEqual(json.loads(found.stdout)["cases"][0]["axes"], {"m": 3})
         self.assertIn("m is 3 {'m': 3}", found.stderr)

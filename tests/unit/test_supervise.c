@@ -138,7 +138,7 @@ static ridge_status job_slow(void *context, session_child *child, ridge_error *e
     int i;
 
     (void)context, (void)err;
-    for (i = 0; i < 15; i++) {
+    for (i = 0; i < 35; i++) { /* longer than its timeout_s; a machine under load stalls for less */
         sleep_ms(100);
         session_beat(child);
     }
@@ -250,26 +250,27 @@ static struct child_case {
     const char *records, *output;
     int stop_after, kill_after;
 } child_cases[] = {
-    {"all is well", job_good, 5, RIDGE_OK, "", "one|two|", "printed|and more|"},
-    {"its own error", job_fails, 5, RIDGE_ERR_FORMAT, "kernel.json: no grid", "one|", ""},
-    {"crash", job_crashes, 5, RIDGE_ERR_CUDA,
+    {"all is well", job_good, 60, RIDGE_OK, "", "one|two|", "printed|and more|"},
+    {"its own error", job_fails, 60, RIDGE_ERR_FORMAT, "kernel.json: no grid", "one|", ""},
+    {"crash", job_crashes, 60, RIDGE_ERR_CUDA,
      "crashed with SIGSEGV (invalid memory access) in launch() of ./b.so:two, case m=3,n=769",
      "one|", "last words|"},
-    {"abort", job_aborts, 5, RIDGE_ERR_CUDA, "crashed with SIGABRT", "", NULL},
-    {"exit", job_exits, 5, RIDGE_ERR_CUDA, "ended the process with exit(0) in launch() of ./b.so",
+    {"abort", job_aborts, 60, RIDGE_ERR_CUDA, "crashed with SIGABRT", "", NULL},
+    {"exit", job_exits, 60, RIDGE_ERR_CUDA, "ended the process with exit(0) in launch() of ./b.so",
      "one|", ""},
     {"hang", job_hangs, 0.5, RIDGE_ERR_CUDA, "in launch() of ./b.so:two, case m=3", "one|", ""},
-    {"slow is no hang", job_slow, 0.5, RIDGE_OK, "", "", ""},
-    {"writes into the channel", job_scribbles, 5, RIDGE_ERR_CUDA, "channel of results", "one|", ""},
-    {"stop", job_stops, 5, RIDGE_OK, "", "summed up|", "", 2},
+    {"slow is no hang", job_slow, 3, RIDGE_OK, "", "", ""},
+    {"writes into the channel", job_scribbles, 60, RIDGE_ERR_CUDA, "channel of results", "one|",
+     ""},
+    {"stop", job_stops, 60, RIDGE_OK, "", "summed up|", "", 2},
     {"second interrupt", job_hangs, 60, RIDGE_ERR_CUDA, "killed by the second interrupt", "one|",
      "", 2, 4},
-    {"a process left behind", job_forks, 5, RIDGE_OK, "", "one|", ""},
-    {"a process that comes back twice", job_forks_and_returns, 5, RIDGE_OK, "", "one|two|", ""},
-    {"closes the channel", job_closes, 5, RIDGE_ERR_CUDA,
+    {"a process left behind", job_forks, 60, RIDGE_OK, "", "one|", ""},
+    {"a process that comes back twice", job_forks_and_returns, 60, RIDGE_OK, "", "one|two|", ""},
+    {"closes the channel", job_closes, 60, RIDGE_ERR_CUDA,
      "the channel of results was closed in launch() of ./b.so:two, case m=3", "one|", ""},
-    {"fails without a word", job_fails_silently, 5, RIDGE_ERR_FORMAT, "", "", ""},
-    {"prints without end", job_floods, 5, RIDGE_OK, "", "one|", NULL},
+    {"fails without a word", job_fails_silently, 60, RIDGE_ERR_FORMAT, "", "", ""},
+    {"prints without end", job_floods, 60, RIDGE_OK, "", "one|", NULL},
 };
 
 static ridge_status supervise(session_job job, double timeout_s, seen *s, ridge_error *err)
