@@ -3,7 +3,7 @@
  * The idle time of a device: where no stream of no process had work. Gaps are found over the whole
  * trace, so that a window cuts them and changes nothing else; the limits of the painting are
  * measured here too. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include <math.h>
 

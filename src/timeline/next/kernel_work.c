@@ -3,10 +3,10 @@
  * The least work of a kernel from the shapes of the PyTorch operation that launched it. Each row
  * says which inputs are read once and what is written; what shapes do not tell (a mask, whether a
  * matrix is added) is taken so that the work gets smaller, or there is none. */
-#include "timeline/kernel_loops.h"
-#include "timeline/kernel_rows.h"
-#include "timeline/kernel_shapes.h"
-#include "timeline/next_internal.h"
+#include "timeline/next/kernel_loops.h"
+#include "timeline/next/kernel_rows.h"
+#include "timeline/next/kernel_shapes.h"
+#include "timeline/next/next_internal.h"
 
 #include <math.h>
 #include <string.h>

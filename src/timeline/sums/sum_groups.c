@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Groups by key, times that saturate, a search among times, and a stable sort of durations. */
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  *
  * What to do about the time between kernels: a sentence a verdict, with the call and the range in
  * which most of the time lies. */
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

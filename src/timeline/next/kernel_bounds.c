@@ -5,7 +5,7 @@
  * that it launched, or the main one of a product beside kernels that only reduce or prepare. What
  * kernels of one name do together (a list in parts) is shared out by their times: sums over a name
  * are what is told. */
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * Sums of kernels, calls and copies. Each row of the trace becomes a sample of a group; samples are
  * sorted by time once, then dealt out to their groups, so that every group has its median, and the
  * whole is linear in the rows. */
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

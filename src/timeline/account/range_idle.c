@@ -2,9 +2,9 @@
  *
  * Idle time of a device by the ranges in which the host was meanwhile, whether they launched
  * anything or not: a loader of data launches nothing. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 typedef struct idle_sums {
     const ridge_idle_gap *gaps;

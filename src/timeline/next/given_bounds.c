@@ -9,7 +9,7 @@
  * it has spaces. bytes and flops are of one call; either may be missing. peak goes to the end of the
  * line ("bf16 tensor", the names of ridge/bound.h) and is needed for flops. The first line that
  * fits a kernel counts. */
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Tensors by the text of an operation's inputs, and the types that kernels have in their names. */
-#include "timeline/kernel_shapes.h"
+#include "timeline/next/kernel_shapes.h"
 
 #include <string.h>
 

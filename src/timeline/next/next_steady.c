@@ -3,7 +3,7 @@
  * A trace of a whole process is mostly its start: libraries load, memory is allocated, nothing runs
  * twice. Which part of it repeats, as an option that shows that part alone: the ranges of its steps,
  * or the time behind the last of what happens once. */
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * are sorted by start, so it is the last place in front of the call whose end is not before the
  * call's, found in a tree of the largest ends: O((ranges + calls) log ranges), whether they nest or
  * cross. */
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "timeline/kernel_loops.h"
+#include "timeline/next/kernel_loops.h"
 
 /* -- Triton ------------------------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
  *
  * The verdict on a device: the first rule of a table that holds, a pure function of the numbers of
  * its account. Pace stands beside it and comes from times alone. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include <math.h>
 #include <stdio.h>

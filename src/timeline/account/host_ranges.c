@@ -6,12 +6,12 @@
  * longest ranges of every BLOCK rows: O(log ranges) a question, whether they nest or cross.
  *
  * And the name that instances share which differ in a number alone. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include <string.h>
 
 #include "base/hash.h"
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 enum { BLOCK = 16 };
 

@@ -2,7 +2,7 @@
  *
  * The time of a range by name, and what it might have been called where there is none. A name is
  * tried once, however many ranges have it. */
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "ridge/timeline.h"
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 /* -- least times ------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  *
  * A trace prepared for its accounts: what its calls do, when the profiler worked, when code was
  * loaded. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "timeline/beside.h"
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 void *account_grow(trace_array *array, size_t size)
 {

@@ -2,7 +2,7 @@
  *
  * Which kernel to look at next: those that take 2 % of the kernels' time or more, by how far they
  * are from the least time, where that is known; then by time. */
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 static const double share_least = 0.02;
 static const double ratio_least = 1.1; /* less is nothing to gain */

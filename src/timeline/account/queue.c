@@ -3,7 +3,7 @@
  * How far the host is ahead: launches of a device's work, the time between them, how many had
  * returned and not started. A call that launches several pieces of work (a graph) counts once, for
  * the stream where it starts. Depth is counted a stream each, when a call returns. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #ifndef RIDGE_TIMELINE_KERNEL_LOOPS_H
 #define RIDGE_TIMELINE_KERNEL_LOOPS_H
 
-#include "timeline/kernel_shapes.h"
+#include "timeline/next/kernel_shapes.h"
 
 /* Of a kernel that torch.compile wrote; operation is its name. */
 bool loops_triton_work(const char *operation, const char *kernel, const shapes_tensor *tensors,

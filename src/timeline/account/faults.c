@@ -3,7 +3,7 @@
  * What may be wrong with a trace, before anybody believes its percentages: work without a launch,
  * graphs whose kernels are missing, work that waits for something outside the trace, clocks, what
  * the recording tool complained about. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * What a call of the runtime or driver does, by its name. A launch is recognised by the work that
  * it owns; the name only says what kind of call stands in a gap. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * N counts the launches of that base name on the device by the process, in the order of their
  * launch calls. It is right only where the trace began with the process: else the line asks for an
  * NVTX range that holds the launch, or for profiling to be switched on where the trace begins. */
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

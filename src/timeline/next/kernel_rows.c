@@ -2,7 +2,7 @@
  *
  * Operations of PyTorch and of what stands on it, and the work of each. Of a row with a kernel what that
  * kernel alone must do counts: a norm's statistics read the input, they do not write the result. */
-#include "timeline/kernel_rows.h"
+#include "timeline/next/kernel_rows.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *
  * What ran at the same time on a device: unions by kind, what a copy or a collective hid under, the
  * streams, and pairs of streams that the legacy default stream kept apart. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include <math.h>
 

@@ -2,11 +2,11 @@
  *
  * What each road gives, by Amdahl: the span over the span less what is saved on that road alone. Work
  * that overlaps hides a part of what is saved, so these are upper bounds. */
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 #include <math.h>
 
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 /* Where both roads are told, the one that gives more first. */
 static const double idle_least = 0.05, idle_most = 0.20;

@@ -2,10 +2,10 @@
  *
  * ridge_timeline_create(): each device's work gathered, its idle time found and painted, what
  * overlaps and what queues counted, then faults and verdicts from those numbers. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include "timeline/beside.h"
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 struct ridge_timeline {
     const ridge_trace *trace; /* borrowed */

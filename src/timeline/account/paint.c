@@ -10,7 +10,7 @@
  * and the profiler's own work is laid over all of it. Gaps of a device follow each other in time, so
  * each thread needs one cursor into its calls, waits and ranges, and of what it passed only how long
  * each kind of it lasts: nothing is searched backwards, however deep calls and ranges nest. */
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 #include <assert.h>
 

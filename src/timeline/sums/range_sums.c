@@ -6,7 +6,7 @@
  * as they come into sight, and each range asks once: O((ranges + calls) log calls), however deep
  * they nest. A leaf of the tree is a block of calls: those of one that come into sight one after the
  * other, as nearly all do, go into the tree together. */
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
