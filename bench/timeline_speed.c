@@ -28,27 +28,37 @@ static const char *const part_names[] = {"open", "accounts", "kernels", "ranges"
 
 typedef struct run_result {
     double wall_s, processor_s;
-    double part_s[PARTS];
+    double part_s[PARTS], part_processor_s[PARTS];
     long peak_kib;
     size_t op_count, api_count, range_count;
 } run_result;
 
-static double now_s(void)
+typedef struct moment {
+    double wall_s, processor_s; /* of all threads */
+} moment;
+
+static double read_clock(clockid_t clock)
 {
     struct timespec time;
 
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* The part that ends now. */
-static void lap(run_result *result, part of, double *since_s)
+static moment now(void)
 {
-    const double time_s = now_s();
+    return (moment){read_clock(CLOCK_MONOTONIC), read_clock(CLOCK_PROCESS_CPUTIME_ID)};
+}
 
-    result->part_s[of] = time_s - *since_s;
+/* The part that ends now. */
+static void lap(run_result *result, part of, moment *since)
+{
+    const moment time = now();
+
+    result->part_s[of] = time.wall_s - since->wall_s;
+    result->part_processor_s[of] = time.processor_s - since->processor_s;
     result->wall_s += result->part_s[of];
-    *since_s = time_s;
+    *since = time;
 }
 
 /* What the screen of a trace needs. */
@@ -60,22 +70,22 @@ static ridge_status take_account(const ridge_trace *trace, run_result *result, r
     ridge_range_sums ranges = {0};
     ridge_timeline_next next = {0};
     const ridge_device_account *device = NULL;
-    double since_s = now_s();
+    moment since = now();
     ridge_status status = ridge_timeline_create(trace, NULL, &timeline, err);
 
-    lap(result, ACCOUNTS, &since_s);
+    lap(result, ACCOUNTS, &since);
     if (status == RIDGE_OK)
         device = ridge_timeline_main_device(timeline);
     if (device != NULL)
         status = ridge_trace_sum_kernels(trace, RIDGE_KERNEL_BY_NAME, device->device, NULL,
                                          &kernels, err);
-    lap(result, KERNELS, &since_s);
+    lap(result, KERNELS, &since);
     if (status == RIDGE_OK)
         status = ridge_trace_sum_ranges(trace, kinds, NULL, &ranges, err);
-    lap(result, RANGES, &since_s);
+    lap(result, RANGES, &since);
     if (status == RIDGE_OK && device != NULL)
         status = ridge_timeline_plan(timeline, device, NULL, NULL, false, &next, err);
-    lap(result, PLAN, &since_s);
+    lap(result, PLAN, &since);
     ridge_timeline_next_free(&next);
     ridge_range_sums_free(&ranges);
     ridge_trace_sums_free(&kernels);
@@ -88,10 +98,10 @@ static int read_trace(const char *file, int output)
     run_result result = {0};
     ridge_trace *trace = NULL;
     ridge_error err;
-    double since_s = now_s();
+    moment since = now();
     ridge_status status = ridge_trace_open(file, NULL, &trace, &err);
 
-    lap(&result, OPEN, &since_s);
+    lap(&result, OPEN, &since);
     if (status == RIDGE_OK)
         status = take_account(trace, &result, &err);
     if (status != RIDGE_OK)
@@ -151,7 +161,8 @@ static int measure(const char *file, int runs)
            results[0].wall_s, median->wall_s, results[0].processor_s,
            (double)results[0].peak_kib / 1024);
     for (int i = 0; i < PARTS; i++)
-        printf("  %-9s %.2f s\n", part_names[i], results[0].part_s[i]);
+        printf("  %-9s %.2f s, processor %.2f s\n", part_names[i], results[0].part_s[i],
+               results[0].part_processor_s[i]);
     return 0;
 }
 

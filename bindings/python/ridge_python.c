@@ -503,9 +503,7 @@ static bool on_should_stop(void *context)
 }
 
 /* What there is nothing to look at for, as the harness has no buffers: Python checks before. */
-#define WITHOUT_BUFFERS                                                                            \
-    ((uint64_t)1 << RIDGE_GUARD_CHECK | (uint64_t)1 << RIDGE_GUARD_REFILL |                        \
-     (uint64_t)1 << RIDGE_GUARD_OUTPUTS | (uint64_t)1 << RIDGE_GUARD_SHARED)
+#define WITHOUT_BUFFERS ((uint64_t)1 << RIDGE_GUARD_CHECK)
 
 static ridge_status begin(ridge_python *self, ridge_python_call call)
 {
@@ -518,13 +516,52 @@ static ridge_status begin(ridge_python *self, ridge_python_call call)
     return RIDGE_OK;
 }
 
+static const struct own_guard {
+    ridge_guard guard;
+    uint64_t bit;
+} own_guards[] = {
+    {RIDGE_GUARD_REFILL, RIDGE_PYTHON_REFILL},
+    {RIDGE_GUARD_OUTPUTS, RIDGE_PYTHON_OUTPUTS},
+    {RIDGE_GUARD_SHARED, RIDGE_PYTHON_SHARED},
+};
+enum { OWN_GUARDS = sizeof(own_guards) / sizeof(own_guards[0]) };
+
+static ridge_status on_behind(void *context, int arm, uint64_t without, ridge_error *err)
+{
+    uint64_t values[4] = {0, 0, 0, 0};
+
+    for (int i = 0; i < OWN_GUARDS; i++)
+        if ((without >> own_guards[i].guard & 1) == 0)
+            values[0] |= own_guards[i].bit;
+    return ask(context, RIDGE_PYTHON_BEHIND, arm, 0, 0, values, err);
+}
+
+static ridge_status on_after(void *context, ridge_guard *guard, char *cause, size_t size,
+                             ridge_error *err)
+{
+    ridge_python *const self = context;
+    uint64_t values[4] = {0, 0, 0, 0};
+    const int answer = self->call(RIDGE_PYTHON_AFTER, 0, 0, 0, values, cause, size);
+
+    for (int i = 0; i < OWN_GUARDS; i++)
+        if (values[0] == own_guards[i].bit)
+            *guard = own_guards[i].guard;
+    if (answer == 0)
+        return RIDGE_OK;
+    ridge_fail(err, (ridge_status)answer, "%.400s", cause);
+    cause[0] = '\0';
+    return (ridge_status)answer;
+}
+
 static ridge_bench_sink sink_of(ridge_python *self)
 {
     return (ridge_bench_sink){.slot = on_slot,
                               .placement = on_placement,
                               .progress = on_progress,
                               .should_stop = on_should_stop,
-                              .context = self};
+                              .context = self,
+                              .behind = on_behind,
+                              .after = on_after};
 }
 
 int ridge_python_compare(ridge_python *self, ridge_python_call call)
@@ -612,9 +649,20 @@ static ridge_status serve_agree(void *context, char *cause, size_t size, ridge_e
     return answer == 0 ? RIDGE_OK : ridge_fail(err, (ridge_status)answer, "%.400s", cause);
 }
 
+static ridge_status serve_after(void *context, int *guard, char *cause, size_t size,
+                                ridge_error *err)
+{
+    ridge_guard found = (ridge_guard)*guard;
+    const ridge_status status = on_after(context, &found, cause, size, err);
+
+    *guard = (int)found;
+    return status;
+}
+
 int ridge_python_serve(ridge_python *self, const char *folder, ridge_python_call call)
 {
-    const ridge_arm_python python = {serve_open, serve_close, self, serve_agree};
+    const ridge_arm_python python = {serve_open,  serve_close, self,
+                                     serve_agree, on_behind,   serve_after};
 
     self->call = call;
     self->is_serving = true;

@@ -33,8 +33,12 @@ enum {
     RIDGE_PYTHON_CASE, /* arm gets another case, text: "m=3,dtype=bf16".
                           values[0 ... 3] = bits of the doubles flop, read, written, footprint */
     RIDGE_PYTHON_CLOSE,
-    RIDGE_PYTHON_AGREE /* text becomes why the arms do not compute the same; "" */
+    RIDGE_PYTHON_AGREE, /* text becomes why the arms do not compute the same; "" */
+    /* Of all three: */
+    RIDGE_PYTHON_BEHIND, /* arm ends a slot; values[0] = its guards that are on, as below */
+    RIDGE_PYTHON_AFTER   /* the run is over: values[0] = the guard that text is the cause of; 0 */
 };
+enum { RIDGE_PYTHON_REFILL = 1, RIDGE_PYTHON_OUTPUTS = 2, RIDGE_PYTHON_SHARED = 4 };
 
 /* Returns 0, or a ridge_status with its message in text (size bytes). */
 typedef int (*ridge_python_call)(int event, int arm, int64_t number, uint64_t stream,

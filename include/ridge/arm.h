@@ -55,6 +55,10 @@ typedef struct ridge_arm_python {
     /* Runs arms 0 and 1 on the same inputs; cause: why they must not be timed against each other, ""
      * when they compute the same. NULL: not known. */
     ridge_status (*agree)(void *context, char *cause, size_t size, ridge_error *err);
+    /* Guards over outputs of timed launches, as ridge_bench_sink has them; guard: a ridge_guard. NULL:
+     * not looked at. */
+    ridge_status (*behind)(void *context, int arm, uint64_t without, ridge_error *err);
+    ridge_status (*after)(void *context, int *guard, char *cause, size_t size, ridge_error *err);
 } ridge_arm_python;
 
 typedef struct ridge_arm_options {

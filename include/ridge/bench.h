@@ -164,6 +164,12 @@ typedef struct ridge_bench_sink {
     /* For arms whose buffers are not the loop's: called once, before anything is timed, when both
      * know their case. cause: why the comparison is INVALID; "". */
     ridge_status (*agree)(void *context, char *cause, size_t size, ridge_error *err);
+    /* For such arms too: REFILL, OUTPUTS and SHARED are theirs. behind: after each slot of an arm,
+     * untimed; without: bits of guards that are off. after: once, *guard and cause say why the result
+     * is INVALID; cause stays "". */
+    ridge_status (*behind)(void *context, int arm, uint64_t without, ridge_error *err);
+    ridge_status (*after)(void *context, ridge_guard *guard, char *cause, size_t size,
+                          ridge_error *err);
 } ridge_bench_sink;
 
 typedef struct ridge_bench_options {

@@ -200,8 +200,8 @@ typedef struct ridge_trace_fault {
 
 typedef struct ridge_timeline ridge_timeline;
 
-/* The accounts of all devices with work in the window (NULL: the whole). The trace is borrowed and
- * must outlive them. */
+/* The accounts of all devices whose time from first start to last end the window (NULL: the whole)
+ * holds a part of; within a gap that part has no work. The trace is borrowed and must outlive them. */
 ridge_status ridge_timeline_create(const ridge_trace *trace, const ridge_trace_window *window,
                                    ridge_timeline **out, ridge_error *err);
 void ridge_timeline_free(ridge_timeline *timeline); /* NULL is allowed */
@@ -272,6 +272,7 @@ typedef struct ridge_timeline_next {
     /* Where clearly more is to gain than in the worst, 1.5 times, and how much of the span; NULL. */
     const ridge_kernel_rank *richest;
     double richest_frac;
+    char *richest_ncu; /* the line for it, as ncu; "" when there is none */
 } ridge_timeline_next;
 
 /* roofs NULL: of the device's chip (or its recorded bandwidth). given may be NULL. */

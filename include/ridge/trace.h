@@ -167,7 +167,8 @@ typedef struct ridge_trace_range {
     uint32_t thread; /* row of ridge_trace_threads() */
     /* The inputs of an operation, "bf16[8192,4096] - bf16[4096,6144*]"; 0: none. "-": one without
      * dimensions (a number) that others follow. '*': the extent's stride is 0, its elements are one
-     * in memory. */
+     * in memory. "=[2,2]", "=False": a number's value, where it decides what is to do (convolutions,
+     * attention, Triton's kernels). */
     uint32_t shapes;
     uint8_t kind;  /* ridge_range_kind */
     uint8_t flags; /* ridge_range_flags */
@@ -250,6 +251,7 @@ typedef struct ridge_trace_info {
     bool has_stacks;        /* frames of Python: host times are inflated */
     bool has_shapes;        /* of operations */
     bool skips_cheap_calls; /* the tool was told not to record all calls */
+    bool is_delayed;        /* and to begin later than the process: launches before are not there */
     /* The program and its arguments, where the file tells: for the line to run it again. May hold
      * what nobody should see: printed only when the user asks. */
     size_t command_count;

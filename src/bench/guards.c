@@ -305,6 +305,20 @@ ridge_status bench_guards_slot(bench_run *run, int arm, int set, ridge_error *er
     return status;
 }
 
+/* Of arms whose buffers are their own. */
+static ridge_status ask_after(bench_run *run, ridge_error *err)
+{
+    char cause[sizeof(run->invalid_cause)] = "";
+    ridge_guard guard = RIDGE_GUARD_OUTPUTS;
+    ridge_status status = RIDGE_OK;
+
+    if (run->sink->after != NULL)
+        status = run->sink->after(run->sink->context, &guard, cause, sizeof(cause), err);
+    if (status == RIDGE_OK && cause[0] != '\0')
+        bench_invalidate(run, guard, "%s", cause);
+    return status;
+}
+
 ridge_status bench_guards_after(bench_run *run, ridge_error *err)
 {
     ridge_status status = RIDGE_OK;
@@ -314,5 +328,7 @@ ridge_status bench_guards_after(bench_run *run, ridge_error *err)
         for (arm = 0; arm < run->arm_count && status == RIDGE_OK; arm++)
             if (GUARDS[row].after != NULL && bench_guarded(run, GUARDS[row].guard))
                 status = GUARDS[row].after(run, arm, err);
-    return status == RIDGE_OK && !run->is_invalid ? bench_samples_check(run, err) : status;
+    if (status == RIDGE_OK && !run->is_invalid)
+        status = bench_samples_check(run, err);
+    return status == RIDGE_OK && !run->is_invalid ? ask_after(run, err) : status;
 }

@@ -316,6 +316,8 @@ ridge_status bench_slot(bench_run *run, int arm, int block, int position, int st
     run->slot_count++;
     if (status == RIDGE_OK && run->sink->slot != NULL)
         run->sink->slot(run->sink->context, slot);
+    if (status == RIDGE_OK && run->sink->behind != NULL)
+        status = run->sink->behind(run->sink->context, arm, run->options.without, err);
     slot->samples_ns = NULL;
     return status;
 }

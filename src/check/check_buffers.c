@@ -2,10 +2,7 @@
  *
  * The memory of a case. A buffer stands between two bands of at least 4 KiB and one row, either at
  * an aligned address (left) or as far behind as 16-byte alignment allows (right), so that what lies
- * beyond its end differs. The bands hold a pattern of their position.
- *
- * Poison and what lies between elements are words whose halves, and for one-byte types whose bytes,
- * are equal, so that a buffer one element off reads the same. */
+ * beyond its end differs. The bands hold a pattern of their position. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,33 +16,6 @@ enum { BAND_BYTES = 4096, ALIGNMENT = 256, RIGHT_ALIGNMENT = 16 };
 #define GAPS_MOST ((size_t)256 << 20)
 /* Inputs that are overwritten are copied up to this size. */
 #define PRISTINE_MOST ((size_t)256 << 20)
-
-static const uint32_t NAN_WORD = 0x7ff97ff9;        /* of f64, f32, f16 and bf16 */
-static const uint32_t NAN_WORD_8BIT = 0x7f7f7f7f;   /* of e4m3 and e5m2 */
-static const uint32_t LARGE_WORD = 0x71497149;      /* f32 1e30, f16 1e4 */
-static const uint32_t LARGE_WORD_8BIT = 0x77777777; /* e4m3 240, e5m2 28672 */
-
-uint32_t check_poison_word(ridge_dtype dtype, int poison)
-{
-    if (!ridge_dtype_is_float(dtype))
-        return poison == 0 ? 0xA5A5A5A5 : 0x5A5A5A5A;
-    if (ridge_dtype_bytes(dtype) == 1)
-        return poison == 0 ? NAN_WORD_8BIT : LARGE_WORD_8BIT;
-    return poison == 0 ? NAN_WORD : LARGE_WORD;
-}
-
-static uint64_t poison_bits(ridge_dtype dtype, int poison)
-{
-    const uint64_t word = check_poison_word(dtype, poison);
-    const size_t bytes = ridge_dtype_bytes(dtype);
-
-    return bytes == 8 ? word << 32 | word : word & ((UINT64_C(1) << (8 * bytes)) - 1);
-}
-
-bool check_is_poison(ridge_dtype dtype, const unsigned char *packed, int64_t index, int poison)
-{
-    return ridge_dtype_bits(dtype, packed, index) == poison_bits(dtype, poison);
-}
 
 /* -- shapes ------------------------------------------------------------------------------------ */
 
@@ -249,9 +219,8 @@ void check_set_release(check_set *set)
 
 /* -- reading and writing ----------------------------------------------------------------------- */
 
-/* Between a span in host memory and packed elements. */
-static void move_elements(const ridge_buffer_desc *desc, unsigned char *span, unsigned char *packed,
-                          bool gathers)
+void check_move_elements(const ridge_buffer_desc *desc, unsigned char *span, unsigned char *packed,
+                         bool gathers)
 {
     const size_t bytes = ridge_dtype_bytes(desc->dtype);
     const int64_t count = ridge_buffer_elements(desc);
@@ -262,6 +231,11 @@ static void move_elements(const ridge_buffer_desc *desc, unsigned char *span, un
     for (int64_t row = 0; row < count; row += width) {
         unsigned char *at = element0 + ridge_buffer_offset(desc, row) * (int64_t)bytes;
 
+        if (stride == 1) {
+            memcpy(gathers ? packed : at, gathers ? at : packed, (size_t)width * bytes);
+            packed += (size_t)width * bytes;
+            continue;
+        }
         for (int64_t i = 0; i < width; i++, at += stride * (int64_t)bytes, packed += bytes)
             memcpy(gathers ? packed : at, gathers ? at : packed, bytes);
     }
@@ -292,7 +266,7 @@ static ridge_status read_whole(const check_set *set, const ridge_buffer_desc *de
         return RIDGE_ERR_OUT_OF_MEMORY;
     status = ridge_device_download(set->device, span, least, span_bytes, err);
     if (status == RIDGE_OK)
-        move_elements(desc, span, packed, true);
+        check_move_elements(desc, span, packed, true);
     ridge_free(span);
     return status;
 }
@@ -344,7 +318,7 @@ static ridge_status write_whole(const check_set *set, const check_buffer *to, un
         return RIDGE_ERR_OUT_OF_MEMORY;
     status = ridge_device_download(set->device, span, to->least, to->span_bytes, err);
     if (status == RIDGE_OK) {
-        move_elements(&to->desc, span, packed, false);
+        check_move_elements(&to->desc, span, packed, false);
         status = ridge_device_upload(set->device, to->least, span, to->span_bytes, err);
     }
     ridge_free(span);
@@ -434,16 +408,23 @@ static ridge_status fill_input(check_set *set, size_t index, bool is_first, cons
     const ridge_values values = to->desc.has_values ? to->desc.values
                                 : wanted >= 0       ? (ridge_values)wanted
                                                     : set->at->values;
+    const uint64_t seed = seed_of(plan, index);
     ridge_case at = *set->at;
     ridge_status status;
     bool done;
 
     at.values = values;
-    status = fill_by_kernel(set, index, &at, seed_of(plan, index), &done, err);
+    status = fill_by_kernel(set, index, &at, seed, &done, err);
     if (status != RIDGE_OK || done)
         return status;
-    status = ridge_device_fill(set->device, set->stream, &to->desc, values, to->data,
-                               seed_of(plan, index), err);
+    if (!check_kept_give(set, index, values, seed)) {
+        status =
+            ridge_device_fill(set->device, set->stream, &to->desc, values, to->data, seed, err);
+        /* Others are used once. */
+        if (status == RIDGE_OK && plan->seed == set->at->seed &&
+            (values == set->at->values || values == RIDGE_VALUES_NORMAL))
+            check_kept_take(set, index, values, seed);
+    }
     if (status != RIDGE_OK || plan->scale_exponent == 0 || to->desc.has_values ||
         !ridge_dtype_is_float(to->desc.dtype))
         return status;
@@ -602,13 +583,13 @@ static ridge_status check_gaps(const check_set *set, size_t index, int poison, c
     packed = span == NULL ? NULL : take_bytes((size_t)count * bytes, err);
     if (packed == NULL)
         goto out;
-    for (int64_t i = 0; i < count; i++)
-        memcpy(packed + i * (int64_t)bytes, &(uint64_t){poison_bits(of->desc.dtype, poison)},
-               bytes);
+    check_poison_put(of->desc.dtype, poison, packed, (size_t)count * bytes);
     status = ridge_device_download(set->device, span, of->least, of->span_bytes, err);
     if (status != RIDGE_OK)
         goto out;
-    move_elements(&of->desc, span, packed, false);
+    check_move_elements(&of->desc, span, packed, false);
+    if (check_poison_is_all(of->desc.dtype, poison, span, of->span_bytes))
+        goto out;
     for (int64_t i = 0; i < (int64_t)(of->span_bytes / bytes); i++)
         if (!check_is_poison(of->desc.dtype, span, i, poison)) {
             first = wrong++ == 0 ? i : first;

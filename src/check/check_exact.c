@@ -76,9 +76,9 @@ static ridge_status compare_one(checker *self, const side *of, size_t index, boo
         ridge_fail(err, status, "no memory to compare %s", buffer->desc.name);
         goto out;
     }
-    for (int64_t i = 0; i < buffer->element_count; i++)
-        is_unwritten[i] = buffer->owner == index && buffer->desc.role == RIDGE_ROLE_OUT &&
-                          check_is_poison(buffer->desc.dtype, of->capture->bits[index], i, 0);
+    if (buffer->owner == index && buffer->desc.role == RIDGE_ROLE_OUT)
+        check_poison_flag(buffer->desc.dtype, 0, of->capture->bits[index], buffer->element_count,
+                          is_unwritten);
     pair.out = got;
     pair.previous = previous;
     memcpy(pair.shape, buffer->small.shape, sizeof(pair.shape));

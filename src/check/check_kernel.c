@@ -447,7 +447,8 @@ ridge_status ridge_check_kernel(ridge_device *device, const ridge_kernel *kernel
     out->worst_scaled_error = NAN;
     out->mismatch_test = RIDGE_TEST_VALUES;
     out->mismatch.period.axis = -1;
-    self->set = (check_set){.device = device, .kernel = kernel, .at = &self->at};
+    self->set =
+        (check_set){.device = device, .kernel = kernel, .at = &self->at, .kept = &self->kept};
     status = ridge_stream_create(device, &self->stream, err);
     if (status == RIDGE_OK) {
         self->set.stream = self->stream;
@@ -455,6 +456,7 @@ ridge_status ridge_check_kernel(ridge_device *device, const ridge_kernel *kernel
     }
     check_capture_release(&self->base);
     check_set_release(&self->set);
+    check_kept_release(&self->kept);
     ridge_stream_free(self->stream);
     ridge_free(self->rows);
     ridge_free(self);

@@ -3,6 +3,8 @@
  * What the files that run a kernel share.
  *
  *     check_buffers.c   memory of a case: bands, fills, poison, reading back
+ *     check_kept.c      fills that come again
+ *     check_poison.c    what outputs hold before a launch
  *     check_rows.c      which rows of a large case are verified
  *     check_kernel.c    order of the check; launch, reference, comparison
  *     check_exact.c     tests of values, against a reference
@@ -46,6 +48,18 @@ typedef struct check_plan {
     bool is_unwatched;  /* a launch among many: guards and inputs are looked at behind the last */
 } check_plan;
 
+/* Packed elements of inputs as filled, of the two kinds that come again: the case's own values and
+ * normal ones, by the case's own seed. */
+enum { CHECK_FILLS = 2 };
+typedef struct check_fill {
+    ridge_values values;
+    uint64_t seed;
+    unsigned char *packed; /* NULL: none yet */
+} check_fill;
+typedef struct check_kept {
+    check_fill fills[RIDGE_KERNEL_BUFFERS][CHECK_FILLS];
+} check_kept;
+
 typedef struct check_set {
     ridge_device *device;
     ridge_stream *stream;
@@ -65,6 +79,7 @@ typedef struct check_set {
     bool is_held, was_filled;
     check_plan held;
     uint64_t input_hash[RIDGE_KERNEL_BUFFERS]; /* of those inputs, as filled */
+    check_kept *kept;                          /* borrowed, NULL: none; sets of a case share it */
 } check_set;
 
 /* Packed elements of small, NULL where not an output; hash of the whole memory of outputs, with what
@@ -100,8 +115,30 @@ void check_capture_release(check_capture *of);
  * are read only where the hashes differ. */
 ridge_status check_capture_holds(const check_set *set, const check_capture *first, bool *same,
                                  char *text, size_t size, ridge_error *err);
+
+/* Between a span in host memory and packed elements. */
+void check_move_elements(const ridge_buffer_desc *desc, unsigned char *span, unsigned char *packed,
+                         bool gathers);
+
+/* -- fills that come again --------------------------------------------------------------------- */
+
+/* false: not kept. */
+bool check_kept_give(const check_set *set, size_t index, ridge_values values, uint64_t seed);
+/* Of a buffer just filled; where there is no room or memory nothing is kept. */
+void check_kept_take(const check_set *set, size_t index, ridge_values values, uint64_t seed);
+void check_kept_release(check_kept *of);
+
+/* -- poison ------------------------------------------------------------------------------------ */
+
 uint32_t check_poison_word(ridge_dtype dtype, int poison);
 bool check_is_poison(ridge_dtype dtype, const unsigned char *packed, int64_t index, int poison);
+/* Whole elements; size_bytes is a multiple of theirs. */
+void check_poison_put(ridge_dtype dtype, int poison, unsigned char *packed, size_t size_bytes);
+bool check_poison_is_all(ridge_dtype dtype, int poison, const unsigned char *packed,
+                         size_t size_bytes);
+/* out[i]: whether element i is. */
+void check_poison_flag(ridge_dtype dtype, int poison, const unsigned char *packed, int64_t count,
+                       bool *out);
 
 /* -- a check ----------------------------------------------------------------------------------- */
 
@@ -122,6 +159,7 @@ typedef struct checker {
     char no_reference[160];
     char guard_text[200], input_text[200];
     bool has_mismatch;
+    check_kept kept;
     check_capture base; /* what the case's own values gave, for tests that launch them again */
     bool has_base;
     bool is_whole_but_large; /* beyond verify_elements, verified all the same, once */

@@ -140,6 +140,17 @@ static ridge_status confirm(struct request *request, const ridge_session_request
     return status;
 }
 
+/* What only the whole sweep tells of a case goes to the row of its first run. */
+static void file_sweep(struct measure *m, const struct compare_summary *summary)
+{
+    size_t cursor = 0, i;
+
+    for (i = 0; i < summary->row_count; i++)
+        if (!isnan(summary->rows[i].holm_p))
+            measure_amend(m, &cursor, summary->rows[i].first.record_id, "holm_p",
+                          summary->rows[i].holm_p);
+}
+
 static int run(struct request *request, struct compare_summary *summary,
                const struct cli_output *out)
 {
@@ -156,6 +167,7 @@ static int run(struct request *request, struct compare_summary *summary,
     if (status != CLI_DONE)
         return status;
     summary->wanted_count = m->case_count > 0 ? m->case_count : 1;
+    m->keeps_comparisons = summary->wanted_count > 1;
     summary->placements_most = session.bench.most > 0 ? session.bench.most : PLACEMENTS_DEFAULT;
     progress_announce(&m->progress,
                       ridge_bench_estimate_s(&session.bench, true) * (double)summary->wanted_count);
@@ -171,6 +183,7 @@ static int run(struct request *request, struct compare_summary *summary,
     if (exit_status != CLI_DONE && summary->row_count == 0)
         return exit_status;
     compare_summary_decide(summary);
+    file_sweep(m, summary);
     output = cli_open(out);
     if (out->format == RIDGE_FORMAT_JSON)
         compare_write_json(output, summary);

@@ -24,7 +24,7 @@ const struct evidence_part evidence_parts[] = {
      " exp(v.hi) AS ratio_high, v.verdict, " EVIDENCE_CACHE("v.rotation_l2", "v.rotation_l2") " AS l2, v.a_roof_frac, v.b_roof_frac, v.comparison_id,"
      " v.invalid_cause, exp(v.sustained_ln_ratio) AS sustained_ratio, exp(v.mdc) - 1 AS detectable,"
      " row_number() OVER (ORDER BY v.verdict = 'INVALID' DESC, v.ln_ratio DESC, c.text, v.comparison_id)"
-     " AS rank"
+     " AS rank, v.holm_p"
      " FROM v_comparison v LEFT JOIN v_case c ON c.kase_id = v.kase_id"
      " LEFT JOIN policy p ON p.id = v.policy_id WHERE v.comparison_id IN (%s) ORDER BY rank", 0},
     {"claim",
@@ -36,7 +36,9 @@ const struct evidence_part evidence_parts[] = {
      " sum(v.verdict = 'SAME') AS same, sum(v.verdict = 'FASTER_SMALL') AS faster_small,"
      " sum(v.verdict = 'SLOWER_SMALL') AS slower_small, sum(v.verdict = 'CANNOT_TELL') AS cannot_tell,"
      " sum(v.verdict = 'INVALID') AS invalid, sum(v.verdict = 'IDENTICAL_CODE') AS identical_code,"
-     " exp(avg(CASE WHEN v.verdict <> 'INVALID' THEN v.ln_ratio END)) AS geomean"
+     " exp(avg(CASE WHEN v.verdict <> 'INVALID' THEN v.ln_ratio END)) AS geomean,"
+     " sum(v.holm_p IS NOT NULL AND v.verdict IN ('IMPROVED', 'REGRESSED')) AS sweep_claims,"
+     " max(CASE WHEN v.verdict IN ('IMPROVED', 'REGRESSED') THEN v.holm_p END) AS holm_p_most"
      " FROM v_comparison v WHERE v.comparison_id IN (%s)", 0},
     {"policies",
      "SELECT p.id AS policy_id, p.m, p.k,"

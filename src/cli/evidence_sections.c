@@ -192,7 +192,7 @@ static void results_by_profile(struct evidence *evidence)
 
 void evidence_results(struct evidence *evidence)
 {
-    double count = 0, geomean = NAN;
+    double count = 0, geomean = NAN, claims = 0, holm_p_most = NAN;
     char text[32];
     struct cli_query query;
 
@@ -203,6 +203,8 @@ void evidence_results(struct evidence *evidence)
     if (evidence_open(evidence, &query, "claim") && cli_query_next(&query)) {
         count = cli_query_number(&query, 3);
         geomean = cli_query_number(&query, 14);
+        claims = cli_query_number(&query, 15);
+        holm_p_most = cli_query_number(&query, 16);
     }
     evidence_close(evidence, &query);
     ridge_output_text(evidence->output,
@@ -221,6 +223,11 @@ void evidence_results(struct evidence *evidence)
     if (count > 1)
         ridge_output_format(evidence->output, "\nGeometric mean of the %.0f cases above: %s.\n",
                             count, cli_ratio_text(geomean, text, sizeof(text)));
+    if (claims > 0)
+        ridge_output_format(evidence->output,
+                            "\nOf a sweep, measured again with another seed: %.0f claim%s, the "
+                            "greatest p of both runs after Holm's correction is %.2g.\n",
+                            claims, claims == 1 ? "" : "s", holm_p_most);
 }
 
 /* -- method ------------------------------------------------------------------------------------ */

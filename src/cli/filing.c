@@ -3,6 +3,7 @@
  * Rows that are filed in batches. */
 #include "filing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -66,6 +67,52 @@ ridge_status filing_flush(struct filing *filing, ridge_ledger *ledger, ridge_err
         filing->size_bytes = 0;
     filing->since_s = now_s();
     return status;
+}
+
+bool filing_line_has(const char *line, size_t length, const char *key, const char *text)
+{
+    char wanted[128];
+    const size_t size = (size_t)snprintf(wanted, sizeof(wanted), "\"%s\":\"%s\"", key, text);
+
+    for (size_t at = 0; size < sizeof(wanted) && at + size <= length; at++)
+        if (line[at] == '"' && memcmp(line + at, wanted, size) == 0)
+            return true;
+    return false;
+}
+
+/* A number of a row always has a fraction or an exponent. */
+static void write_number(char text[40], double value)
+{
+    snprintf(text, 40, "%.17g", value);
+    if (strcspn(text, ".e") == strlen(text))
+        memcpy(text + strlen(text), ".0", 3);
+}
+
+ridge_status filing_line_with(const struct filing *filing, size_t *cursor, const char *id,
+                              const char *member, double value, char **line, ridge_error *err)
+{
+    size_t at = *cursor;
+
+    *line = NULL;
+    while (at < filing->size_bytes) {
+        const char *const row = filing->lines + at;
+        const size_t length =
+            (size_t)((const char *)memchr(row, '\n', filing->size_bytes - at) - row);
+        const size_t room = length + strlen(member) + 48;
+        char number[40];
+
+        at += length + 1;
+        if (length == 0 || row[length - 1] != '}' || !filing_line_has(row, length, "id", id))
+            continue;
+        *line = malloc(room);
+        if (*line == NULL)
+            return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory for a row to file");
+        write_number(number, value);
+        snprintf(*line, room, "%.*s,\"%s\":%s}", (int)(length - 1), row, member, number);
+        *cursor = at;
+        break;
+    }
+    return RIDGE_OK;
 }
 
 void filing_release(struct filing *filing)

@@ -26,6 +26,13 @@ bool filing_is_due(const struct filing *filing);
 /* All lines that wait, as one transaction. When it fails, nothing is filed and they wait on: rows may
  * refer to some that are still to come, another process may hold the lock. */
 ridge_status filing_flush(struct filing *filing, ridge_ledger *ledger, ridge_error *err);
+/* Whether a line has "key":"text", both without anything to escape. */
+bool filing_line_has(const char *line, size_t length, const char *key, const char *text);
+/* One of the lines, the row id of them, again with one more number: what became known when the row was
+ * on its way already. *cursor (0 at first) goes forward: rows are asked for in the order of their
+ * lines. *line is new, free(); NULL: no such row from there on, and *cursor stays. */
+ridge_status filing_line_with(const struct filing *filing, size_t *cursor, const char *id,
+                              const char *member, double value, char **line, ridge_error *err);
 void filing_release(struct filing *filing);
 
 #endif

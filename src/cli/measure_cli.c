@@ -249,9 +249,8 @@ static void keep_first(struct measure *m, ridge_status status, const ridge_error
     m->ledger_error = *err;
 }
 
-static void on_record(void *context, const char *line, size_t length)
+static void put_row(struct measure *m, const char *line, size_t length)
 {
-    struct measure *const m = ((struct relay *)context)->m;
     ridge_error err;
 
     m->record_count++;
@@ -264,6 +263,31 @@ static void on_record(void *context, const char *line, size_t length)
     keep_first(m, filing_add(&m->filing, line, length, &err), &err);
     if (filing_is_due(&m->filing))
         filing_flush(&m->filing, m->ledger, NULL); /* the last one has to work */
+}
+
+static void on_record(void *context, const char *line, size_t length)
+{
+    struct measure *const m = ((struct relay *)context)->m;
+    ridge_error err;
+
+    put_row(m, line, length);
+    if (m->keeps_comparisons && filing_line_has(line, length, "t", "comparison"))
+        keep_first(m, filing_add(&m->comparisons, line, length, &err), &err);
+}
+
+void measure_amend(struct measure *m, size_t *cursor, const char *id, const char *member,
+                   double value)
+{
+    ridge_error err;
+    char *line;
+
+    keep_first(m, filing_line_with(&m->comparisons, cursor, id, member, value, &line, &err), &err);
+    if (line == NULL)
+        return;
+    put_row(m, line, strlen(line));
+    free(line);
+    if (m->ledger != NULL)
+        keep_first(m, filing_flush(&m->filing, m->ledger, &err), &err);
 }
 
 /* After a case: what was measured is in the ledger, whatever becomes of this process. */
@@ -500,6 +524,7 @@ int measure_close(struct measure *m, int status)
     }
     say_builds(m);
     filing_release(&m->filing);
+    filing_release(&m->comparisons);
     ridge_ledger_free(m->ledger);
     if (m->records != NULL && (fclose(m->records) != 0 || m->records_failed)) {
         cli_message(m->records_path, "not all %zu rows could be written", m->record_count);

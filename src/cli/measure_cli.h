@@ -36,6 +36,8 @@ struct measure {
     ridge_status ledger_status; /* the first failure of a row, or RIDGE_OK */
     ridge_error ledger_error;
     struct filing filing;
+    bool keeps_comparisons;    /* for measure_amend(), which adds to their rows */
+    struct filing comparisons; /* those rows */
     FILE *records;
     bool records_failed;
     size_t record_count;
@@ -84,6 +86,11 @@ void measure_request(const struct measure *m, ridge_session_kind kind, ridge_ses
  * caller's. Returns the status of the session, after its message; *exit_status is what it means. */
 ridge_status measure_run(struct measure *m, const ridge_session_request *request,
                          const ridge_session_sink *sink, int *exit_status);
+/* A number that became known later, as a member of the row of a comparison: the row is written again with
+ * it, to ledger and records. Rows in the order they came in; *cursor starts as 0. What fails is said
+ * by measure_close(). */
+void measure_amend(struct measure *m, size_t *cursor, const char *id, const char *member,
+                   double value);
 /* True when Ctrl-C, or a signal to end, came. */
 bool measure_is_interrupted(void);
 

@@ -110,6 +110,17 @@ void timeline_next_text(const struct timeline_view *view, char *buffer, size_t s
     }
 }
 
+/* Chrome's format has many writers. */
+static bool is_of_another_program(const struct timeline_file *file)
+{
+    size_t calls, ranges;
+
+    ridge_trace_apis(file->trace, &calls);
+    ridge_trace_ranges(file->trace, &ranges);
+    return file->info->format == RIDGE_TRACE_KINETO && file->info->schema[0] == '\0' &&
+           calls + ranges == 0;
+}
+
 /* Why a trace has no work of a GPU, from what it says about itself. */
 static void print_nothing(const struct timeline_view *view, ridge_output *output)
 {
@@ -118,6 +129,7 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
     const ridge_trace_diagnostic *const said = ridge_trace_diagnostics(file->trace, &count);
     const ridge_trace_diagnostic *worst = NULL;
     const char *const verdict = ridge_timeline_verdict_name(RIDGE_TIMELINE_NOTHING);
+    const bool is_foreign = is_of_another_program(file);
     char text[320] = "no work of a GPU was recorded";
 
     for (i = 0; i < count; i++)
@@ -127,6 +139,10 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
         snprintf(text, sizeof(text), "no work of a GPU in this part of the trace");
     else if (worst != NULL)
         snprintf(text, sizeof(text), "the recording tool said: %.240s", worst->text);
+    else if (is_foreign)
+        snprintf(text, sizeof(text),
+                 "no event of PyTorch's profiler: traces that other programs (XLA, TensorFlow, "
+                 "browsers) write in this format are not read");
     timeline_labelled(output, "device", "none");
     ridge_output_format(output, "%-*s", LABEL, "verdict");
     ridge_output_styled(output, verdict_style(RIDGE_TIMELINE_NOTHING), verdict);
@@ -134,7 +150,7 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
     ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + 2, text);
     timeline_labelled(output, "next",
                       file->window.is_set ? "another part, or the whole"
-                      : file->info->format == RIDGE_TRACE_KINETO
+                      : !is_foreign && file->info->format == RIDGE_TRACE_KINETO
                           ? "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
                           : "record with nsys profile -t cuda,nvtx, of the process that launches");
 }

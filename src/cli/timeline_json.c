@@ -46,6 +46,7 @@ static void write_info(const struct timeline_file *file, bool with_command, ridg
     ridge_json_bool(json, "has_stacks", info->has_stacks);
     ridge_json_bool(json, "has_shapes", info->has_shapes);
     ridge_json_bool(json, "skips_cheap_calls", info->skips_cheap_calls);
+    ridge_json_bool(json, "is_delayed", info->is_delayed);
     ridge_json_bool(json, "is_partial", info->is_partial);
     ridge_json_text(json, "partial", info->is_partial ? info->partial : NULL);
     ridge_json_count(json, "event_count", info->event_count);
@@ -336,6 +337,9 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_number(json, "bounded_frac", next->bounded_frac);
     ridge_json_text(json, "richest", next->richest != NULL ? next->richest->sum.name : NULL);
     ridge_json_number(json, "richest_frac", next->richest_frac);
+    ridge_json_text(json, "richest_ncu",
+                    next->richest_ncu != NULL && next->richest_ncu[0] != '\0' ? next->richest_ncu
+                                                                              : NULL);
     ridge_json_text(json, "note", next->note[0] != '\0' ? next->note : NULL);
     ridge_json_end_object(json);
 }

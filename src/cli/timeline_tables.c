@@ -68,7 +68,16 @@ static bool is_worst(const struct timeline_view *view, const ridge_trace_sum *su
     return view->next.worst != NULL && view->next.worst->sum.name_id == sum->name_id;
 }
 
-/* The kernel to profile is marked. */
+/* The kernel to profile is marked, and the one with most to gain where that is another. */
+static const char *mark_of(const struct timeline_view *view, const ridge_trace_sum *sum)
+{
+    const ridge_kernel_rank *const richest = view->next.richest;
+
+    if (is_worst(view, sum))
+        return "> ";
+    return richest != NULL && richest->sum.name_id == sum->name_id ? "+ " : "";
+}
+
 static void add_kernel(ridge_table *table, const struct timeline_view *view,
                        const ridge_trace_sum *sum, bool with_bounds, const char *name)
 {
@@ -76,7 +85,7 @@ static void add_kernel(ridge_table *table, const struct timeline_view *view,
     const bool has_bound = rank != NULL && rank->bound_count > 0 && rank->ratio > 0;
     char share[WORD], text[WORD + 4];
 
-    snprintf(text, sizeof(text), "%s%s", is_worst(view, sum) ? "> " : "",
+    snprintf(text, sizeof(text), "%s%s", mark_of(view, sum),
              timeline_percent(sum->share_frac, 1, share, sizeof(share)));
     ridge_table_text(table, text);
     timeline_add_time(table, (double)sum->total_ns);

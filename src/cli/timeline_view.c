@@ -3,9 +3,11 @@
  * What ridge timeline prints about a device, computed once, and its words. */
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "timeline_cli.h"
 
@@ -60,6 +62,46 @@ static ridge_status sum_ranges(struct timeline_view *view, ridge_error *err)
     return status;
 }
 
+/* The ranges of a view beside its plan: of a large trace in a thread of their own. */
+struct range_task {
+    struct timeline_view *view;
+    ridge_status status;
+    ridge_error err;
+    pthread_t thread;
+    bool has_thread;
+};
+
+static void *run_ranges(void *argument)
+{
+    struct range_task *const task = argument;
+
+    task->status = sum_ranges(task->view, &task->err);
+    return NULL;
+}
+
+static void begin_ranges(struct range_task *task, struct timeline_view *view)
+{
+    enum { ROWS_LEAST = 50000 };
+    size_t op_count, range_count;
+
+    ridge_trace_ops(view->file->trace, &op_count);
+    ridge_trace_ranges(view->file->trace, &range_count);
+    *task = (struct range_task){.view = view};
+    task->has_thread = op_count + range_count >= ROWS_LEAST && sysconf(_SC_NPROCESSORS_ONLN) > 1 &&
+                       pthread_create(&task->thread, NULL, run_ranges, task) == 0;
+}
+
+static ridge_status end_ranges(struct range_task *task, ridge_error *err)
+{
+    if (task->has_thread)
+        pthread_join(task->thread, NULL);
+    else
+        run_ranges(task);
+    if (task->status != RIDGE_OK)
+        *err = task->err;
+    return task->status;
+}
+
 ridge_status timeline_view_make(const struct timeline_file *file,
                                 const ridge_device_account *account,
                                 const struct timeline_request *request, struct timeline_view *out,
@@ -71,7 +113,9 @@ ridge_status timeline_view_make(const struct timeline_file *file,
     const bool with_api =
         is_main && (account == NULL || request->api || request->out.format == RIDGE_FORMAT_JSON);
     const uint32_t device = account != NULL ? account->device : RIDGE_TRACE_NONE;
-    ridge_status status;
+    struct range_task ranges;
+    ridge_status status, range_status = RIDGE_OK;
+    bool has_begun;
 
     memset(out, 0, sizeof(*out));
     out->file = file;
@@ -82,11 +126,16 @@ ridge_status timeline_view_make(const struct timeline_file *file,
         status = ridge_trace_sum_copies(file->trace, device, window, &out->copies, err);
     if (status == RIDGE_OK && with_api)
         status = ridge_trace_sum_api(file->trace, window, &out->api, err);
-    if (status == RIDGE_OK && is_main)
-        status = sum_ranges(out, err);
+    has_begun = status == RIDGE_OK && is_main; /* not beside the sums: both want memory */
+    if (has_begun)
+        begin_ranges(&ranges, out);
     if (status == RIDGE_OK && account != NULL)
         status = ridge_timeline_plan(file->timeline, account, request->roofs, request->given,
                                      request->show_command, &out->next, err);
+    if (has_begun)
+        range_status = end_ranges(&ranges, err);
+    if (status == RIDGE_OK)
+        status = range_status;
     if (status == RIDGE_OK)
         status = index_ranks(out, err);
     if (status == RIDGE_OK && account != NULL)

@@ -217,13 +217,57 @@ static void sleep_ms(long ms)
         ;
 }
 
+/* Since this process was started, by field 22 of proc(5)'s stat; 0: not known. */
+static uint64_t process_age_ns(void)
+{
+    enum { START_TIME = 22 - 3 }; /* fields behind the one behind the name */
+    char text[1024];
+    const int descriptor = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = descriptor >= 0 ? read(descriptor, text, sizeof(text) - 1) : -1;
+    const long ticks_per_s = sysconf(_SC_CLK_TCK);
+    struct timespec now;
+    const char *at;
+    uint64_t started_ns, now_ns;
+    int i;
+
+    if (descriptor >= 0)
+        close(descriptor);
+    if (length <= 0 || ticks_per_s <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+        return 0;
+    text[length] = '\0';
+    at = strrchr(text, ')'); /* a name may hold anything */
+    if (at == NULL || at[1] == '\0')
+        return 0;
+    at += 2;
+    for (i = 0; i < START_TIME && at != NULL; i++) {
+        at = strchr(at, ' ');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    if (at == NULL)
+        return 0;
+    started_ns = (uint64_t)strtoull(at, NULL, 10) * (1000000000 / (uint64_t)ticks_per_s);
+    now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+    return now_ns > started_ns ? now_ns - started_ns : 0;
+}
+
+static void note_begin(void)
+{
+    const spool_begin begin = {.since_process_ns = process_age_ns()};
+
+    spool_lock();
+    spool_add(SPOOL_BEGIN, &begin, sizeof(begin));
+    spool_unlock();
+}
+
 /* --delay and --duration. */
 static void *keep_time(void *unused)
 {
     (void)unused;
     sleep_ms(collect.delay_ms);
-    if (collect.delay_ms > 0)
+    if (collect.delay_ms > 0) {
+        note_begin();
         enable(false);
+    }
     if (collect.duration_ms > 0) {
         sleep_ms(collect.duration_ms);
         disable();

@@ -49,7 +49,8 @@ typedef struct spool_header {
     X(NAME, 11, spool_name)                                                                        \
     X(DROPPED, 12, spool_dropped)                                                                  \
     X(FAULT, 13, spool_fault)                                                                      \
-    X(END, 14, spool_end)
+    X(END, 14, spool_end)                                                                          \
+    X(BEGIN, 15, spool_begin)
 
 enum spool_type {
 #define SPOOL_ENUM(type, number, structure) SPOOL_##type = number,
@@ -135,6 +136,11 @@ typedef struct spool_dropped {
 typedef struct spool_fault {
     uint32_t padding;
 } spool_fault;
+
+/* Recording began, later than the process by --delay. */
+typedef struct spool_begin {
+    uint64_t since_process_ns; /* since the process was started, in ticks of 10 ms; 0: not known */
+} spool_begin;
 
 /* The process ended in order: everything was flushed. */
 typedef struct spool_end {

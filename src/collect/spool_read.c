@@ -476,6 +476,22 @@ static bool read_end(spool_reader *reader, const void *data, ridge_slice tail)
     return true;
 }
 
+/* Of each process, which is where launches are counted. */
+static bool read_begin(spool_reader *reader, const void *data, ridge_slice tail)
+{
+    const spool_begin *const row = data;
+    char name[48], value[24];
+
+    (void)tail;
+    snprintf(name, sizeof(name), "RECORDING_BEGAN:%" PRId64, reader->pid);
+    snprintf(value, sizeof(value), "%" PRIu64, row->since_process_ns);
+    export_begin(reader->file, EXPORT_META_CAPTURE);
+    export_text(reader->file, name, strlen(name));
+    export_text(reader->file, value, strlen(value));
+    export_end(reader->file);
+    return true;
+}
+
 static const struct type_row {
     uint32_t size; /* of the structure */
     read_record *read;
@@ -494,6 +510,7 @@ static const struct type_row {
     [SPOOL_DROPPED] = {sizeof(spool_dropped), read_dropped},
     [SPOOL_FAULT] = {sizeof(spool_fault), read_fault},
     [SPOOL_END] = {sizeof(spool_end), read_end},
+    [SPOOL_BEGIN] = {sizeof(spool_begin), read_begin},
 };
 
 static bool read_one(spool_reader *reader, ridge_cursor *cursor)

@@ -29,17 +29,22 @@ typedef struct interpreter_header {
     ridge_roofs roofs;
 } interpreter_header;
 
-bool session_needs_python(const ridge_session_request *request)
+static bool is_python(const char *arm)
 {
     ridge_arm_name name;
-    int arm;
 
-    for (arm = 0; arm < 2; arm++)
-        if (request->arms[arm] != NULL &&
-            ridge_arm_name_parse(request->arms[arm], &name, NULL) == RIDGE_OK &&
-            name.kind == RIDGE_ARM_PYTHON)
-            return true;
-    return false;
+    return arm != NULL && ridge_arm_name_parse(arm, &name, NULL) == RIDGE_OK &&
+           name.kind == RIDGE_ARM_PYTHON;
+}
+
+bool session_needs_python(const ridge_session_request *request)
+{
+    return is_python(request->arms[0]) || is_python(request->arms[1]);
+}
+
+bool session_mixes_python(const ridge_session_request *request)
+{
+    return request->arms[1] != NULL && is_python(request->arms[0]) != is_python(request->arms[1]);
 }
 
 /* -- writing ----------------------------------------------------------------------------------- */

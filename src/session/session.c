@@ -376,10 +376,38 @@ static ridge_status on_agree(void *context, char *cause, size_t size, ridge_erro
     return python->agree(python->context, cause, size, err);
 }
 
+static const ridge_arm_python *looking_python(const worker *w)
+{
+    return w->request->bench.null_control ? NULL : w->request->arm_options[0].python;
+}
+
+static ridge_status on_behind(void *context, int arm, uint64_t without, ridge_error *err)
+{
+    const ridge_arm_python *const python = looking_python(context);
+
+    return python != NULL && python->behind != NULL
+               ? python->behind(python->context, arm, without, err)
+               : RIDGE_OK;
+}
+
+static ridge_status on_after(void *context, ridge_guard *guard, char *cause, size_t size,
+                             ridge_error *err)
+{
+    const ridge_arm_python *const python = looking_python(context);
+    int found = (int)*guard;
+    const ridge_status status = python != NULL && python->after != NULL
+                                    ? python->after(python->context, &found, cause, size, err)
+                                    : RIDGE_OK;
+
+    *guard = (ridge_guard)found;
+    return status;
+}
+
 static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *err)
 {
     const ridge_bench_sink sink = {on_slot,     on_placement,   on_floors, on_roofs,
-                                   on_progress, on_should_stop, w,         on_agree};
+                                   on_progress, on_should_stop, w,         on_agree,
+                                   on_behind,   on_after};
     const ridge_bench_arm arms[2] = {bench_arm(w, 0),
                                      w->arm_count > 1 ? bench_arm(w, 1) : (ridge_bench_arm){0}};
     ridge_bench_options options = w->request->bench;
@@ -563,8 +591,9 @@ ridge_status ridge_session_run(const ridge_session_request *request, const ridge
         return ridge_fail(
             err, RIDGE_ERR_UNSUPPORTED,
             "callables are checked in Python, where their tensors are: ridge.check()");
-    /* The harness has no buffers of theirs to look at; the package compares outputs before. */
-    if (needs_python)
+    /* Outputs of the two are in different places: nothing to hold those of one against. Of two that
+     * are Python's the package looks at them. */
+    if (session_mixes_python(request))
         copy.bench.without |= UINT64_C(1) << RIDGE_GUARD_CHECK | UINT64_C(1) << RIDGE_GUARD_REFILL |
                               UINT64_C(1) << RIDGE_GUARD_OUTPUTS |
                               UINT64_C(1) << RIDGE_GUARD_SHARED;

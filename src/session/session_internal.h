@@ -147,6 +147,8 @@ ridge_status session_supervise(const session_plan *plan, const ridge_session_sin
 /* interpreter.c: whether an arm is a Python callable, and the job of a child that becomes an
  * interpreter; returns only when it could not. */
 bool session_needs_python(const ridge_session_request *request);
+/* Beside an arm that is none: the buffers of each are its own. */
+bool session_mixes_python(const ridge_session_request *request);
 ridge_status session_become_python(void *request, session_child *child, ridge_error *err);
 
 /* session_folder.c: a lock in the folder, held until its descriptor is closed; -1: it cannot be had. A

@@ -72,100 +72,9 @@ static int order_sync(const void *left, const void *right, const void *context)
     return order(a->end_ns, b->end_ns);
 }
 
-/* -- join -------------------------------------------------------------------------------------- */
+/* -- what names tell --------------------------------------------------------------------------- */
 
-/* Does the call launch work by its name? Only chooses between calls that share a key. */
-static bool is_launch(const ridge_trace *trace, const ridge_trace_api *api)
-{
-    static const char *const words[] = {"Launch", "Memcpy", "Memset"};
-    const char *const name = ridge_trace_name(trace, api->name, NULL);
-
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        if (strstr(name, words[i]) != NULL)
-            return true;
-    return false;
-}
-
-enum { NEIGHBOURS = 16 };
-
-typedef struct join_table {
-    uint32_t *slots; /* row of a call + 1 */
-    size_t mask;
-} join_table;
-
-static uint32_t process_of(const ridge_trace *trace, const ridge_trace_api *api)
-{
-    return ((const ridge_trace_thread *)trace->threads.rows)[api->thread].process;
-}
-
-static size_t slot_of(const ridge_trace *trace, const join_table *table, trace_key key)
-{
-    /* Numbers that follow each other lie side by side, as they are asked for. */
-    const uint64_t mixed[2] = {key.correlation / NEIGHBOURS, key.process};
-    const ridge_trace_api *const apis = trace->apis.rows;
-    size_t at = (ridge_hash64(mixed, sizeof(mixed)) * NEIGHBOURS + key.correlation % NEIGHBOURS) &
-                table->mask;
-
-    while (table->slots[at] != 0) {
-        const ridge_trace_api *const api = &apis[table->slots[at] - 1];
-
-        if (api->correlation == key.correlation && process_of(trace, api) == key.process)
-            break;
-        at = (at + 1) & table->mask;
-    }
-    return at;
-}
-
-/* Does b own the work of a key rather than a? */
-static bool is_better(const ridge_trace *trace, const ridge_trace_api *a, const ridge_trace_api *b)
-{
-    const bool launch_a = is_launch(trace, a), launch_b = is_launch(trace, b);
-
-    if (launch_a != launch_b)
-        return launch_b;
-    return b->end_ns - b->start_ns > a->end_ns - a->start_ns;
-}
-
-static bool fill_table(ridge_trace *trace, join_table *table)
-{
-    const ridge_trace_api *const apis = trace->apis.rows;
-    size_t size = 256;
-
-    while (size < trace->apis.count * 2)
-        size *= 2;
-    table->slots = ridge_calloc(size, sizeof(*table->slots));
-    table->mask = size - 1;
-    if (table->slots == NULL)
-        return false;
-    for (size_t i = 0; i < trace->apis.count; i++) {
-        size_t at;
-
-        if (apis[i].correlation == 0)
-            continue;
-        at = slot_of(trace, table, (trace_key){apis[i].correlation, process_of(trace, &apis[i])});
-        if (table->slots[at] == 0 || is_better(trace, &apis[table->slots[at] - 1], &apis[i]))
-            table->slots[at] = (uint32_t)i + 1;
-    }
-    return true;
-}
-
-static uint32_t call_of(const ridge_trace *trace, const join_table *table, trace_key key)
-{
-    size_t at;
-
-    if (key.correlation == 0)
-        return RIDGE_TRACE_NONE;
-    at = slot_of(trace, table, key);
-    return table->slots[at] != 0 ? table->slots[at] - 1 : RIDGE_TRACE_NONE;
-}
-
-/* "cudaGraphLaunch_v10000", "cuGraphLaunch", "hipGraphLaunch" */
-static bool is_graph_launch(const ridge_trace *trace, uint32_t api)
-{
-    const ridge_trace_api *const apis = trace->apis.rows;
-
-    return strstr(ridge_trace_name(trace, apis[api].name, NULL), "GraphLaunch") != NULL;
-}
+enum { NAME_SEEN = 1, NAME_LAUNCH = 2, NAME_GRAPH = 4, NAME_COLLECTIVE = 8 };
 
 /* A kernel that communicates with other ranks, by its base name: a library's, or the all-reduce of
  * an inference server. Kernels that a compiler named after the operations around them do not. */
@@ -185,27 +94,198 @@ static bool is_collective(const char *name)
     return false;
 }
 
-/* Each name is looked at once. What a reader knows better stays. */
-static bool mark_collectives(ridge_trace *trace)
+/* Does a call of that name launch work? Only chooses between calls that share a key. */
+static bool is_launch(const char *name)
 {
-    enum { UNSEEN, OTHER, COLLECTIVE };
-    ridge_trace_op *const ops = trace->ops.rows;
-    uint8_t *const states = ridge_calloc(ridge_trace_name_count(trace) + 1, 1);
+    static const char *const words[] = {"Launch", "Memcpy", "Memset"};
 
-    if (states == NULL)
-        return false;
-    for (size_t i = 0; i < trace->ops.count; i++) {
-        const uint32_t name = ops[i].short_name != 0 ? ops[i].short_name : ops[i].name;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(name, words[i]) != NULL)
+            return true;
+    return false;
+}
 
-        if (ops[i].kind != RIDGE_OP_KERNEL)
-            continue;
-        if (states[name] == UNSEEN)
-            states[name] = is_collective(ridge_trace_name(trace, name, NULL)) ? COLLECTIVE : OTHER;
-        if (states[name] == COLLECTIVE)
-            ops[i].flags |= RIDGE_OP_COLLECTIVE;
+/* "cudaGraphLaunch_v10000", "cuGraphLaunch", "hipGraphLaunch" */
+static bool is_graph_launch(const char *name)
+{
+    return strstr(name, "GraphLaunch") != NULL;
+}
+
+/* What joining needs beside the trace. */
+typedef struct join_table {
+    uint8_t *names;          /* NAME_*, 0 until a row has the name */
+    uint32_t *slots;         /* row of a call + 1; 0: none */
+    size_t mask;             /* of slots by hash */
+    struct join_span *spans; /* of each process, when slots are by number; else NULL */
+} join_table;
+
+/* Each name is looked at once. */
+static uint8_t name_of(const ridge_trace *trace, const join_table *table, uint32_t name)
+{
+    uint8_t *const known = &table->names[name];
+
+    if (*known == 0) {
+        const char *const text = ridge_trace_name(trace, name, NULL);
+
+        *known = (uint8_t)(NAME_SEEN | (is_launch(text) ? NAME_LAUNCH : 0) |
+                           (is_graph_launch(text) ? NAME_GRAPH : 0) |
+                           (is_collective(text) ? NAME_COLLECTIVE : 0));
     }
-    ridge_free(states);
+    return *known;
+}
+
+/* -- join -------------------------------------------------------------------------------------- */
+
+/* Tools number the calls of a process one after the other, so that a row of numbers from its least
+ * to its largest has about as many places as there are calls. Numbers that are spread wider are
+ * found by hash. */
+typedef struct join_span {
+    uint64_t least, largest;
+    size_t first; /* slot of the least */
+    bool is_used;
+} join_span;
+
+enum { NEIGHBOURS = 16, SPREAD = 4 };
+
+static uint32_t process_of(const ridge_trace *trace, const ridge_trace_api *api)
+{
+    return ((const ridge_trace_thread *)trace->threads.rows)[api->thread].process;
+}
+
+static size_t slot_by_hash(const ridge_trace *trace, const join_table *table, trace_key key)
+{
+    /* Numbers that follow each other lie side by side, as they are asked for. */
+    const uint64_t mixed[2] = {key.correlation / NEIGHBOURS, key.process};
+    const ridge_trace_api *const apis = trace->apis.rows;
+    size_t at = (ridge_hash64(mixed, sizeof(mixed)) * NEIGHBOURS + key.correlation % NEIGHBOURS) &
+                table->mask;
+
+    while (table->slots[at] != 0) {
+        const ridge_trace_api *const api = &apis[table->slots[at] - 1];
+
+        if (api->correlation == key.correlation && process_of(trace, api) == key.process)
+            break;
+        at = (at + 1) & table->mask;
+    }
+    return at;
+}
+
+/* The place of a key; NULL: no call can have it. */
+static uint32_t *slot_of(const ridge_trace *trace, const join_table *table, trace_key key)
+{
+    const join_span *span;
+
+    if (key.correlation == 0)
+        return NULL;
+    if (table->spans == NULL)
+        return &table->slots[slot_by_hash(trace, table, key)];
+    if (key.process >= trace->processes.count)
+        return NULL;
+    span = &table->spans[key.process];
+    return span->is_used && key.correlation >= span->least && key.correlation <= span->largest
+               ? &table->slots[span->first + (size_t)(key.correlation - span->least)]
+               : NULL;
+}
+
+/* Does b own the work of a key rather than a? */
+static bool is_better(const ridge_trace *trace, const join_table *table, const ridge_trace_api *a,
+                      const ridge_trace_api *b)
+{
+    const uint8_t launch_a = name_of(trace, table, a->name) & NAME_LAUNCH;
+    const uint8_t launch_b = name_of(trace, table, b->name) & NAME_LAUNCH;
+
+    if (launch_a != launch_b)
+        return launch_b != 0;
+    return b->end_ns - b->start_ns > a->end_ns - a->start_ns;
+}
+
+static void widen(join_span *span, uint64_t number)
+{
+    span->least = !span->is_used || number < span->least ? number : span->least;
+    span->largest = !span->is_used || number > span->largest ? number : span->largest;
+    span->is_used = true;
+}
+
+/* The places of all processes, one behind the other; 0: so many that a hash is better. */
+static size_t place_spans(const ridge_trace *trace, join_span *spans)
+{
+    const ridge_trace_api *const apis = trace->apis.rows;
+    const size_t most = trace->apis.count * SPREAD;
+    size_t places = 0;
+
+    for (size_t i = 0; i < trace->apis.count; i++) {
+        const uint32_t process = process_of(trace, &apis[i]);
+
+        if (process >= trace->processes.count)
+            return 0;
+        if (apis[i].correlation != 0)
+            widen(&spans[process], apis[i].correlation);
+    }
+    for (size_t i = 0; i < trace->processes.count; i++) {
+        if (!spans[i].is_used)
+            continue;
+        if (spans[i].largest - spans[i].least >= most - places)
+            return 0;
+        spans[i].first = places;
+        places += (size_t)(spans[i].largest - spans[i].least) + 1;
+    }
+    return places;
+}
+
+/* Slots by number where numbers are dense, else by hash. */
+static bool make_slots(ridge_trace *trace, join_table *table)
+{
+    size_t size;
+
+    table->spans = ridge_calloc(trace->processes.count + 1, sizeof(*table->spans));
+    if (table->spans == NULL)
+        return false;
+    size = place_spans(trace, table->spans);
+    if (size == 0) {
+        ridge_free(table->spans);
+        table->spans = NULL;
+        for (size = 256; size < trace->apis.count * 2;)
+            size *= 2;
+    }
+    table->mask = size - 1;
+    table->slots = ridge_calloc(size, sizeof(*table->slots));
+    return table->slots != NULL;
+}
+
+static bool fill_table(ridge_trace *trace, join_table *table)
+{
+    const ridge_trace_api *const apis = trace->apis.rows;
+
+    table->names = ridge_calloc(ridge_trace_name_count(trace) + 1, 1);
+    if (table->names == NULL || !make_slots(trace, table))
+        return false;
+    for (size_t i = 0; i < trace->apis.count; i++) {
+        const trace_key key = {apis[i].correlation, process_of(trace, &apis[i])};
+        uint32_t *const slot = slot_of(trace, table, key);
+
+        if (slot != NULL && (*slot == 0 || is_better(trace, table, &apis[*slot - 1], &apis[i])))
+            *slot = (uint32_t)i + 1;
+    }
     return true;
+}
+
+static uint32_t call_of(const ridge_trace *trace, const join_table *table, trace_key key)
+{
+    const uint32_t *const slot = slot_of(trace, table, key);
+
+    return slot != NULL && *slot != 0 ? *slot - 1 : RIDGE_TRACE_NONE;
+}
+
+/* What a reader knows better stays. */
+static void mark_collectives(ridge_trace *trace, const join_table *table)
+{
+    ridge_trace_op *const ops = trace->ops.rows;
+
+    for (size_t i = 0; i < trace->ops.count; i++)
+        if (ops[i].kind == RIDGE_OP_KERNEL &&
+            (name_of(trace, table, ops[i].short_name != 0 ? ops[i].short_name : ops[i].name) &
+             NAME_COLLECTIVE) != 0)
+            ops[i].flags |= RIDGE_OP_COLLECTIVE;
 }
 
 /* Sorts the work and joins it. The keys go. */
@@ -225,7 +305,7 @@ static bool finish_ops(ridge_trace *trace, const join_table *table)
         if (ops[i].api == RIDGE_TRACE_NONE)
             continue;
         apis[ops[i].api].op_count++;
-        if (is_graph_launch(trace, ops[i].api))
+        if ((name_of(trace, table, apis[ops[i].api].name) & NAME_GRAPH) != 0)
             ops[i].flags |= RIDGE_OP_IN_GRAPH;
     }
     ridge_free(trace->op_keys.rows);
@@ -271,10 +351,16 @@ static int64_t last_time(const ridge_trace *trace)
 
 static void close_ranges(ridge_trace *trace)
 {
-    const int64_t last = last_time(trace);
     ridge_trace_range *const ranges = trace->ranges.rows;
+    int64_t last;
+    size_t open = 0;
 
-    for (size_t i = 0; i < trace->ranges.count; i++)
+    while (open < trace->ranges.count && (ranges[open].flags & RIDGE_RANGE_OPEN) == 0)
+        open++;
+    if (open == trace->ranges.count)
+        return;
+    last = last_time(trace);
+    for (size_t i = open; i < trace->ranges.count; i++)
         if ((ranges[i].flags & RIDGE_RANGE_OPEN) != 0)
             ranges[i].end_ns = last > ranges[i].start_ns ? last : ranges[i].start_ns;
 }
@@ -307,6 +393,26 @@ static void find_rows(ridge_trace *trace)
                        offsetof(ridge_trace_##type, thread), (trace)->threads.count) &&            \
      trace_sort_array(&(trace)->array, sizeof(ridge_trace_##type), order_##type, NULL))
 
+/* Without names, whose numbers change when they move into another trace: sorted again there, equal
+ * rows are in the order in which they were read. */
+static int order_times(const void *left, const void *right, const void *context)
+{
+    const ridge_trace_api *const a = left, *const b = right;
+
+    (void)context;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    return a->start_ns != b->start_ns ? order(a->start_ns, b->start_ns)
+                                      : order(b->end_ns, a->end_ns);
+}
+
+bool trace_sort_calls(ridge_trace *trace)
+{
+    return trace_group_array(&trace->apis, sizeof(ridge_trace_api),
+                             offsetof(ridge_trace_api, thread), trace->threads.count) &&
+           trace_sort_array(&trace->apis, sizeof(ridge_trace_api), order_times, NULL);
+}
+
 static bool sort_host(ridge_trace *trace)
 {
     return SORT_BY_THREAD(trace, apis, api) && SORT_BY_THREAD(trace, ranges, range) &&
@@ -334,7 +440,11 @@ ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
         find_rows(trace);
     trace->info.has_api = trace->apis.count > 0;
     done = done && fill_table(trace, &table) && finish_ops(trace, &table) &&
-           finish_syncs(trace, &table) && mark_collectives(trace);
+           finish_syncs(trace, &table);
+    if (done)
+        mark_collectives(trace, &table);
     ridge_free(table.slots);
+    ridge_free(table.spans);
+    ridge_free(table.names);
     return done ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
 }

@@ -5,9 +5,12 @@
  * one of them comes first, found by doubling steps. Before that, rows that stand a few places from
  * their own, as those of work on several streams do, are moved there one by one: a file of them
  * would be a run a row. Equal rows keep their order. */
+#define _DEFAULT_SOURCE 1 /* madvise */
 #include "timeline/trace_build.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 typedef struct sort_rows {
     size_t size; /* of a row */
@@ -127,7 +130,7 @@ static bool settle(const sort_rows *sorter, char *rows, size_t count)
         memmove(row - (back - 1) * size, row - back * size, back * size);
         memcpy(row - back * size, held, size);
     }
-    return end_of_run(sorter, rows, 0, count) == count;
+    return run == 0;
 }
 
 /* Returns which of the two arrays holds the rows in order at last. */
@@ -176,9 +179,26 @@ bool trace_sort(void *rows, size_t count, size_t size, trace_order *order, const
     return true;
 }
 
+enum { LEAVE_BYTES = 1 << 20 };
+
+/* Gives back the memory of what nobody reads again, up to a row, ahead of ridge_free(): a copy of a
+ * large array then takes no more than the array. Returns up to where it is gone. */
+static size_t leave(char *rows, size_t gone, size_t until)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t first = ((uintptr_t)rows + gone + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)rows + until) / page * page;
+
+    if (end <= first)
+        return gone;
+    madvise(rows + (first - (uintptr_t)rows), end - first, MADV_DONTNEED);
+    return end - (uintptr_t)rows;
+}
+
 bool trace_group_array(trace_array *array, size_t size, size_t offset, size_t groups)
 {
-    const char *const rows = array->rows;
+    char *const rows = array->rows;
+    size_t gone = 0;
     size_t *places;
     uint32_t last = 0;
     bool in_order = true;
@@ -213,6 +233,8 @@ bool trace_group_array(trace_array *array, size_t size, size_t offset, size_t gr
 
         memcpy(&group, rows + i * size + offset, sizeof(group));
         memcpy(grouped + places[group]++ * size, rows + i * size, size);
+        if ((i + 1) * size - gone >= LEAVE_BYTES)
+            gone = leave(rows, gone, (i + 1) * size);
     }
     ridge_free(places);
     ridge_free(array->rows);

@@ -92,6 +92,10 @@ bool trace_sort_array(trace_array *array, size_t size, trace_order *order, const
  * False: out of memory, and nothing is moved. */
 bool trace_group_array(trace_array *array, size_t size, size_t offset, size_t groups);
 
+/* Calls by thread and time, ahead of trace_finish(), which is quick then: for a reader with a thread
+ * that has nothing else to do. False: out of memory, and all rows are there in some order. */
+bool trace_sort_calls(ridge_trace *trace);
+
 /* Sorts, joins work with its call, closes open ranges at the end of the trace, and sets has_api.
  * Of several calls with one key the launch or copy owns the work, else the outermost call. */
 ridge_status trace_finish(ridge_trace *trace, ridge_error *err);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,6 +30,11 @@ static void read_shapes(char *text)
         return;
     *shapes = '\0';
     kernel_work_of(text, shapes + 1, "sgemm", &work);
+    kernel_work_of(text, shapes + 1, text, &work); /* as kernels of Triton are named */
+    kernel_work_of(text, shapes + 1,
+                   "CatArrayBatchedCopy<float, multi_tensor_apply_kernel<AFunctor<float, 2, 1, 1>",
+                   &work);
+    kernel_scope_of(text, text);
 }
 
 static void read_name(const char *text)

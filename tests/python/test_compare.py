@@ -68,7 +68,7 @@ class Compare(unittest.TestCase):
             return call
 
         ridge.compare(arm(1), arm(0), lambda i: (Counted(i), *make(i)), outputs=[2], budget=1,
-                      placements=3, blocks=1)
+                      placements=3, blocks=1, without=["outputs"])  # which calls the baseline again
         self.assertEqual(seen[0] - {min(seen[0])}, seen[1] - {min(seen[1])})
         self.assertLessEqual(max(most), 2 * 64 + 1)
         self.assertEqual(alive, set())
@@ -165,6 +165,45 @@ class Invalid(unittest.TestCase):
         found = until(lambda found: found.verdict != "INVALID",
                       lambda: ridge.compare(double, wrong, make, tolerance=0.9, **QUICK))
         self.assertNotEqual(found.verdict, "INVALID", found)
+
+    def test_cheats(self):
+        """Right before anything is timed, and then not: each guard, and that nothing else sees it."""
+
+        def by_address():
+            kept = {}
+
+            def cheat(x, out):
+                key = ctypes.addressof(x)
+                if key not in kept:
+                    double(x, out)
+                    kept[key] = bytes(out)
+                ctypes.memmove(out, kept[key], ctypes.sizeof(out))
+
+            return cheat
+
+        def after_a_while():
+            calls = [0]
+
+            def cheat(x, out):
+                calls[0] += 1
+                if calls[0] < 70:
+                    double(x, out)
+
+            return cheat
+
+        for guard, cheat, words in (
+            ("refill", by_address, "those of the inputs that were there before"),
+            ("outputs", after_a_while, "outputs of a timed launch"),
+        ):
+            with self.subTest(guard):
+                found = ridge.compare(cheat(), double, make, names=("A", "B"), **QUICK)
+                self.assertEqual((found.verdict, found.invalid_guard), ("INVALID", guard), found)
+                self.assertIn(words, found.invalid_cause)
+                found = ridge.compare(cheat(), double, make, without=["refill", "outputs", "shared"],
+                                      **QUICK)
+                self.assertNotEqual(found.verdict, "INVALID", found)
+                found = ridge.bench(cheat(), make, [1], budget=1.5, placements=4, blocks=2)
+                self.assertEqual(found.invalid_guard, guard, found)
 
     def test_reads_and_writes(self):
         """An output that is read too is put back before the two are compared."""

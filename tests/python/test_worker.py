@@ -32,6 +32,16 @@ def off_by_one_element(case):
         out[7] += 1
     return call
 
+def by_address(case):
+    kept = {}
+    def call(x, out):
+        key = support.ctypes.addressof(x)
+        if key not in kept:
+            support.double(x, out)
+            kept[key] = bytes(out)
+        support.ctypes.memmove(out, kept[key], support.ctypes.sizeof(out))
+    return call
+
 def referred(case):
     return ridge.Case(support.spinning(200), support.make, [1], reference=support.double)
 
@@ -76,6 +86,7 @@ class CommandLine(unittest.TestCase):
             (("python:mine:wrong_baseline", "python:mine:new"), 4,
              "python:mine:wrong_baseline does not compute what the reference does"),
             (("python:mine:tolerant", "python:mine:off_by_one_element"), 0, "IMPROVED"),
+            ((old, "python:mine:by_address"), 4, "those of the inputs that were there before"),
             ((old, "python:mine:boom"), 2, "ValueError: no such case"),
             ((old, "python:mine:refuses"), 3, "48 columns only"),
             ((old, "python:mine:nothing_such"), 2, "AttributeError"),
@@ -88,6 +99,15 @@ class CommandLine(unittest.TestCase):
                     lambda: self.run_ridge("compare", *arms, "--device", "cpu", "--budget", "1"))
                 self.assertEqual(found.returncode, status, found.stdout + found.stderr)
                 self.assertIn(words, found.stdout + found.stderr)
+
+    def test_is_filed_with_its_verdict(self):
+        with tempfile.TemporaryDirectory() as folder:
+            rows = pathlib.Path(folder, "rows.jsonl")
+            said = self.run_ridge("compare", "python:mine:old", "python:mine:new", "--budget", "1",
+                                  "--placements", "2", "--records", str(rows)).stdout
+            found = [json.loads(line) for line in rows.read_text().splitlines()]
+        verdicts = [row["verdict"] for row in found if row["t"] == "comparison"]
+        self.assertEqual(verdicts, [said.split(":")[0]], said)
 
     def test_axes_and_output(self):
         found = support.until(

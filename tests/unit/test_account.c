@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 #include "trace_support.h"
 
 typedef struct accounts {
@@ -218,18 +218,34 @@ static void a_window_follows_launches(void **state)
 
 static void a_window_without_work(void **state)
 {
-    const ridge_trace_window windows[] = {{true, 11000, 12000, false},
-                                          {true, 50001, INT64_MAX, false},
+    const ridge_trace_window windows[] = {{true, 50001, INT64_MAX, false},
                                           {true, INT64_MIN, 2000, false},
                                           {true, 60000, 50000, false}};
 
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
         accounts made = make_window(windowed, 6, &windows[i]);
 
         assert_int_equal(made.count, 0);
         unmake(&made);
     }
+}
+
+/* Whoever looks into a gap wants to know what it is. */
+static void a_window_within_a_gap(void **state)
+{
+    const ridge_trace_window window = {true, 12000, 15000, false};
+    accounts made = make_window(windowed, 6, &window);
+
+    (void)state;
+    assert_int_equal(made.count, 1);
+    assert_int_equal(made.devices->start_ns, 12000);
+    assert_int_equal(made.devices->end_ns, 15000);
+    assert_int_equal(made.devices->op_count, 0);
+    assert_int_equal(made.devices->idle_ns, 3000);
+    assert_int_equal(made.devices->causes[RIDGE_IDLE_ALLOC].total_ns, 3000);
+    assert_int_equal(made.devices->verdict, RIDGE_TIMELINE_ALLOC_BOUND);
+    unmake(&made);
 }
 
 static void windows_add_up(void **state)
@@ -242,12 +258,10 @@ static void windows_add_up(void **state)
         const ridge_trace_window window = {true, at_ns, at_ns + 7000, false};
         accounts part = make_window(windowed, 6, &window);
 
+        assert_int_equal(part.count, at_ns < 50000);
         if (part.count > 0) {
             idle_ns += part.devices->idle_ns;
             dispatch_ns += part.devices->causes[RIDGE_IDLE_DISPATCH].total_ns;
-        } else if (at_ns == 14000 || at_ns == 21000 || at_ns == 42000) {
-            idle_ns += 7000; /* no work of the device in it, so no account */
-            dispatch_ns += at_ns == 14000 ? 1000 : at_ns == 21000 ? 7000 : 0;
         }
         unmake(&part);
     }
@@ -619,6 +633,37 @@ static void deep_nesting(void **state)
 }
 
 /* Very many devices, each idle for ever beside very many calls: bounded, and it still adds up. */
+/* So many rows that busy and idle time are found in two threads. */
+static void busy_and_idle_at_once(void **state)
+{
+    enum { LAUNCHES = 60000 };
+    trace_row *const rows = calloc((size_t)2 * LAUNCHES, sizeof(*rows));
+    accounts made;
+
+    (void)state;
+    assert_non_null(rows);
+    for (size_t i = 0; i < LAUNCHES; i++) {
+        const int64_t at_ns = (int64_t)i * 100000;
+
+        rows[2 * i] = (trace_row){ROW_CALL, "cudaLaunchKernel", at_ns, at_ns + 5000, .key = i + 1};
+        rows[2 * i + 1] = (trace_row){ROW_KERNEL,    "k",          at_ns + 10000,
+                                      at_ns + 70000, .key = i + 1, .on = (int64_t)(i % 3)};
+    }
+    made = make_window(rows, (size_t)2 * LAUNCHES, NULL);
+    adds_up(&made.devices[0]);
+    assert_int_equal(made.devices[0].op_count, LAUNCHES);
+    assert_int_equal(made.devices[0].stream_count, 3);
+    assert_int_equal(made.devices[0].kernel_ns, (int64_t)LAUNCHES * 60000);
+    assert_int_equal(made.devices[0].idle_ns, (int64_t)(LAUNCHES - 1) * 40000);
+    assert_int_equal(made.devices[0].gap_count, LAUNCHES - 1);
+    assert_int_equal(made.devices[0].gaps_by_size[LAUNCHES - 2], LAUNCHES - 2);
+    assert_true(made.devices[0].median_launch_period_ns == 100000);
+    assert_true(made.devices[0].queue_empty_frac == 1);
+    assert_int_equal(made.devices[0].queue_depth_most, 1);
+    unmake(&made);
+    free(rows);
+}
+
 static void many_devices(void **state)
 {
     enum { DEVICES = TRACE_DEVICES_MOST, CALLS = 2000 };
@@ -735,6 +780,7 @@ int main(void)
         cmocka_unit_test(a_window_ends_in_a_gap),
         cmocka_unit_test(a_window_follows_launches),
         cmocka_unit_test(a_window_without_work),
+        cmocka_unit_test(a_window_within_a_gap),
         cmocka_unit_test(windows_add_up),
         cmocka_unit_test(latency),
         cmocka_unit_test(queue),
@@ -747,6 +793,7 @@ int main(void)
         cmocka_unit_test(random_traces_add_up),
         cmocka_unit_test(random_extreme_times),
         cmocka_unit_test(deep_nesting),
+        cmocka_unit_test(busy_and_idle_at_once),
         cmocka_unit_test(many_devices),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(medians),

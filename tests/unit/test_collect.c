@@ -346,14 +346,18 @@ static struct program_row {
      FAKE_CUPTI,
      0,
      {.process_count = 1, .kernel_count = 1, .call_count = 1, .span_ns = 10000},
-     {{"select start from " KERNELS, "27000"}}},
+     {{"select start from " KERNELS, "27000"},
+      {"select count(*) from META_DATA_CAPTURE where name glob 'RECORDING_BEGAN:[1-9]*' and "
+       "cast(value as integer) between 200000000 and 60000000000",
+       "1"}}},
     {"for a while",
      "cuda launch wait launch",
      COLLECT_DURATION "=200",
      FAKE_CUPTI,
      0,
      {.process_count = 1, .kernel_count = 1, .call_count = 1, .span_ns = 10000},
-     {{"select start from " KERNELS, "7000"}}},
+     {{"select start from " KERNELS, "7000"},
+      {"select count(*) from META_DATA_CAPTURE where name like 'RECORDING_BEGAN%'", "0"}}},
 };
 
 static void check_totals(const ridge_collect_totals *found, const ridge_collect_totals *expected)
@@ -448,6 +452,31 @@ static void says_what_cannot_be_read(void **state)
 static const char *name_of(const ridge_trace *trace, uint32_t name)
 {
     return ridge_trace_name(trace, name, NULL);
+}
+
+/* Where launches are counted from. */
+static struct delayed_case {
+    const char *name, *variables;
+    bool is_delayed;
+} delayed_cases[] = {
+    {"from the process", "", false},
+    {"from a delay on", COLLECT_DELAY "=50", true},
+    {"to a duration", COLLECT_DURATION "=50", false},
+};
+
+static void tells_a_delay(void **state)
+{
+    const struct delayed_case *const row = *state;
+    ridge_trace *trace = NULL;
+    ridge_error err = {RIDGE_OK, ""};
+
+    empty_folder();
+    assert_int_equal(run("cuda launch wait launch", row->variables, FAKE_CUPTI), 0);
+    merge();
+    if (ridge_trace_open(database, NULL, &trace, &err) != RIDGE_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(ridge_trace_get_info(trace)->is_delayed, row->is_delayed);
+    ridge_trace_free(trace);
 }
 
 /* What ridge timeline makes of it. */
@@ -609,6 +638,7 @@ int main(void)
         return 1;
     CASES_ADD_ROWS(&list, records_a_program, programs);
     CASES_ADD_ROWS(&list, takes_the_base_of_a_name, names);
+    CASES_ADD_ROWS(&list, tells_a_delay, delayed_cases);
     cases_add(&list, "two processes", merges_processes, NULL);
     cases_add(&list, "as a trace", opens_as_a_trace, NULL);
     cases_add(&list, "no process", leaves_no_file_without_processes, NULL);

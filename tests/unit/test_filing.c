@@ -132,6 +132,47 @@ static void waits_for_what_rows_refer_to(void **state)
     tear_down(&f);
 }
 
+/* -- again, with what became known ------------------------------------------------------------- */
+
+static struct again_case {
+    const char *name, *id;
+    double value;
+    const char *line; /* NULL: not found from there on */
+} again_cases[] = {
+    {"the second", "bb", 0.25, "{\"id\":\"bb\",\"n\":1,\"holm_p\":0.25}"},
+    {"behind it", "dd", 1, "{\"x\":\"id\",\"id\":\"dd\",\"holm_p\":1.0}"},
+    {"it went by", "aa", 0.5, NULL},
+};
+
+static void adds_to_a_line(void **state)
+{
+    static const char *const lines[] = {"{\"id\":\"aa\"}", "{\"id\":\"bb\",\"n\":1}",
+                                        "{\"a\":\"bb\",\"id\":\"cc\"}",
+                                        "{\"x\":\"id\",\"id\":\"dd\"}"};
+    struct filing filing = {0};
+    size_t cursor = 0, i;
+    char *line;
+
+    (void)state;
+    for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        assert_int_equal(filing_add(&filing, lines[i], strlen(lines[i]), NULL), RIDGE_OK);
+    for (i = 0; i < sizeof(again_cases) / sizeof(again_cases[0]); i++) {
+        const struct again_case *const row = &again_cases[i];
+
+        assert_int_equal(
+            filing_line_with(&filing, &cursor, row->id, "holm_p", row->value, &line, NULL),
+            RIDGE_OK);
+        if (row->line == NULL)
+            assert_null(line);
+        else
+            assert_string_equal(line, row->line);
+        free(line);
+    }
+    assert_true(filing_line_has(lines[2], strlen(lines[2]), "a", "bb"));
+    assert_false(filing_line_has(lines[2], strlen(lines[2]), "id", "c"));
+    filing_release(&filing);
+}
+
 int main(void)
 {
     static cases list;
@@ -139,5 +180,6 @@ int main(void)
     cases_add(&list, "all rows", files_all, NULL);
     cases_add(&list, "the ledger is free meanwhile", does_not_hold_the_lock, NULL);
     cases_add(&list, "rows refer to later ones", waits_for_what_rows_refer_to, NULL);
+    cases_add(&list, "a line again, with a number", adds_to_a_line, NULL);
     return cases_run(&list, "filing");
 }

@@ -207,6 +207,30 @@ static struct quirk {
                  ", \"args\": {\"Input type\": [\"c10::BFloat16\", \"Scalar\", \"TensorList\", "
                  "\"long\"], \"Input Dims\": [[8192, 4096], [], [[1, 2], [3]], [5]]}")),
      "range1 aten::cat 1000+2000 t6 (bf16[8192,4096] - ?[1,2] ?[3] i64[5])\n"},
+    {"numbers that decide what is to do",
+     TRACE(EVENT(
+         "cpu_op", "aten::cudnn_convolution",
+         ", \"args\": {\"Input Dims\": [[1, 3, 8, 8], [2, 3, 2, 2], [], [], [], []], "
+         "\"Input type\": [\"float\", \"float\", \"ScalarList\", \"\", \"Scalar\", "
+         "\"Scalar\"], \"Concrete Inputs\": [\"\", \"\", \"[0, 0]\", \"\", \"False\", "
+         "\"a path\"]}") "," EVENT("cpu_op", "triton_poi_fused_0",
+                                   ", \"args\": {\"Input Dims\": [[9], []], "
+                                   "\"Input type\": [\"float\", \"Scalar\"], "
+                                   "\"Concrete Inputs\": [\"\", \"9\"]}") ","
+                                                                          "" EVENT(
+                                                                              "cpu_op",
+                                                                              "aten::scatter",
+                                                                              ", \"args\": "
+                                                                              "{\"Input Dims\": "
+                                                                              "[[9], []], \"Input "
+                                                                              "type\": [\"float\", "
+                                                                              "\"Scalar\"], "
+                                                                              "\"Concrete "
+                                                                              "Inputs\": [\"\", "
+                                                                              "\"9\"]}")),
+     "range1 aten::cudnn_convolution 1000+2000 t6 (f32[1,3,8,8] f32[2,3,2,2] =[0,0] - =False)\n"
+     "range1 triton_poi_fused_0 1000+2000 t6 (f32[9] =9)\nrange1 aten::scatter 1000+2000 t6 "
+     "(f32[9])\n"},
     {"strides of 0, of extents that are more than one",
      TRACE(EVENT("cpu_op", "aten::add",
                  ", \"args\": {\"Input Dims\": [[8, 4, 1], [[4], [2]], []], \"Input type\": "
@@ -297,6 +321,7 @@ static struct quirk broken[] = {
                             "{\"ph\": \"X\", \"cat\": \"kernel\", "
                             "\"name\": \"b\", \"pid\": 0, \"tid\": 7, \"ts\": 2, \"dur\": 1, }, "),
      "a 1000+1000 d0 s3\nb 2000+1000 d0 s7\n"},
+    {"an empty object behind the last comma", TRACE(K("a", "1") ", { }"), LINE("a", "1")},
     {"negative durations: work is left out, a call has none",
      TRACE(KERNEL("a", "1", "-1", "") "," CALL("cudaFree", "1", "-3", "1")),
      "call cudaFree 1000+0 t6 c1 n0\ninverted 1\n"},
@@ -332,6 +357,7 @@ static struct refused {
     {"a document of something else", "{\"kernels\": [1, 2]}", RIDGE_ERR_FORMAT, "traceEvents"},
     {"rocprofv3", "{\"rocprofiler-sdk-tool\": [{", RIDGE_ERR_UNSUPPORTED, "rocprofv3"},
     {"an array of something else", "[1, 2]", RIDGE_ERR_FORMAT, "without events"},
+    {"an array of nothing", "[{}]", RIDGE_ERR_FORMAT, "without events"},
     {"an empty array", "[]", RIDGE_ERR_FORMAT, "without events"},
     {"cut before the events", "{\"schemaVersion\": 1, \"dev", RIDGE_ERR_FORMAT, "traceEvents"},
     {"events that are no array", "{\"traceEvents\": 3}", RIDGE_ERR_FORMAT, "traceEvents"},
@@ -462,6 +488,72 @@ static void tells_processes_apart(void **state)
     }
     ridge_trace_streams(trace, &count);
     assert_int_equal(count, 2);
+    ridge_trace_free(trace);
+}
+
+/* -- merged ranks ------------------------------------------------------------------------------ */
+
+/* How a tool writes the pids of two ranks' processes and devices. */
+static struct merged {
+    const char *name, *hosts[2], *devices[2];
+    int64_t processes[2];
+} merges[] = {
+    {"numbers", {"4700", "4701"}, {"0", "1"}, {4700, 4701}},
+    {"numbers with an offset", {"4700", "104701"}, {"0", "100000"}, {4700, 104701}},
+    {"labels in front",
+     {"\"[TP0] 4700\"", "\"[TP1] 4701\""},
+     {"\"[TP0] 0\"", "\"[TP1] 1\""},
+     {4700, 4701}},
+    {"labels behind",
+     {"\"4700 (rank 0)\"", "\"4701 (rank 1)\""},
+     {"\"0 (rank 0)\"", "\"1 (rank 1)\""},
+     {4700, 4701}},
+    {"labels alone", {"\"rank0\"", "\"rank1\""}, {"\"rank0\"", "\"rank1\""}, {0, 1}},
+    {"one pid on two machines",
+     {"\"[TP0] 12\"", "\"[TP1] 12\""},
+     {"\"[TP0] 0\"", "\"[TP1] 0\""},
+     {12, 12 | (int64_t)2 << 32}},
+};
+
+/* In step: the other rank's call is often the nearer one. */
+static void tells_merged_ranks_apart(void **state)
+{
+    const struct merged *const row = *state;
+    ridge_trace *trace = NULL;
+    ridge_text json;
+    size_t count, thread_count;
+
+    ridge_text_init(&json);
+    ridge_text_add(&json, "[");
+    for (int i = 0; i < 20; i++)
+        for (int rank = 0; rank < 2; rank++)
+            ridge_text_format(
+                &json,
+                "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaLaunchKernel\",\"pid\":%s,"
+                "\"tid\":%d,\"ts\":%d,\"dur\":1,\"args\":{\"correlation\":%d}},"
+                "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"%d\",\"pid\":%s,\"tid\":7,\"ts\":%d,"
+                "\"dur\":2,\"args\":{\"device\":0,\"stream\":7,\"correlation\":%d}}%s",
+                row->hosts[rank], rank, 10 * i + rank, i + 1, rank, row->devices[rank],
+                100 + 10 * i - rank, i + 1, i == 19 && rank == 1 ? "]" : ",");
+    assert_int_equal(ridge_trace_read(json.data, json.length, "", NULL, &trace, NULL), RIDGE_OK);
+    const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+    const ridge_trace_api *const apis = ridge_trace_apis(trace, &thread_count);
+    const ridge_trace_thread *const threads = ridge_trace_threads(trace, &thread_count);
+
+    assert_int_equal(count, 40);
+    for (size_t i = 0; i < count; i++) {
+        const ridge_trace_stream *const stream =
+            &ridge_trace_streams(trace, &thread_count)[ops[i].stream];
+        const int rank = ridge_trace_name(trace, ops[i].name, NULL)[0] - '0';
+
+        assert_true(ops[i].api != RIDGE_TRACE_NONE);
+        assert_int_equal(threads[apis[ops[i].api].thread].id, rank);
+        assert_true(ridge_trace_processes(trace, &thread_count)[stream->process].id ==
+                    row->processes[rank]);
+    }
+    ridge_trace_streams(trace, &thread_count);
+    assert_int_equal(thread_count, 2);
+    ridge_text_release(&json);
     ridge_trace_free(trace);
 }
 
@@ -653,14 +745,21 @@ static void is_not_slowed_down(void **state)
     free(bytes);
 }
 
+static const char two_ranks[] = TRACE(OF_PROCESS("\"[TP0] 12\"", "10", "1") "," OF_PROCESS(
+    "\"[TP1] 12\"", "11", "1") "," ON_STREAM("a", "15", "1") "," ON_STREAM("b", "16", "1"));
+
+static struct frugal {
+    const char *name, *bytes;
+} frugal[] = {{"survives without memory", whole}, {"two ranks survive without memory", two_ranks}};
+
 static void survives_without_memory(void **state)
 {
+    const char *const bytes = ((const struct frugal *)*state)->bytes;
     ridge_trace *trace = NULL;
     size_t count;
 
-    (void)state;
     ridge_memory_fail_at(0);
-    assert_int_equal(ridge_trace_read(whole, strlen(whole), "", NULL, &trace, NULL), RIDGE_OK);
+    assert_int_equal(ridge_trace_read(bytes, strlen(bytes), "", NULL, &trace, NULL), RIDGE_OK);
     count = ridge_memory_fail_at(0);
     ridge_trace_free(trace);
     assert_true(count > 10);
@@ -669,7 +768,7 @@ static void survives_without_memory(void **state)
 
         trace = NULL;
         ridge_memory_fail_at(nth);
-        assert_int_equal(ridge_trace_read(whole, strlen(whole), "", NULL, &trace, &err),
+        assert_int_equal(ridge_trace_read(bytes, strlen(bytes), "", NULL, &trace, &err),
                          RIDGE_ERR_OUT_OF_MEMORY);
         ridge_memory_fail_at(0);
         assert_null(trace);
@@ -688,9 +787,11 @@ int main(void)
     cases_add(&list, "leaves out what is not wanted", leaves_out_what_is_not_wanted, NULL);
     cases_add(&list, "reads what is left of a file cut anywhere", reads_what_is_left, NULL);
     cases_add(&list, "tells processes apart", tells_processes_apart, NULL);
+    for (size_t i = 0; i < sizeof(merges) / sizeof(merges[0]); i++)
+        cases_add(&list, merges[i].name, tells_merged_ranks_apart, &merges[i]);
     cases_add(&list, "redacts", redacts, NULL);
     cases_add(&list, "unpacks", unpacks, NULL);
     cases_add(&list, "reads blocks as one", reads_blocks_as_one, NULL);
-    cases_add(&list, "survives without memory", survives_without_memory, NULL);
+    CASES_ADD_ROWS(&list, survives_without_memory, frugal);
     return cases_run(&list, "kineto");
 }

@@ -217,6 +217,11 @@ static const char rows[] =
     "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 5, \"tid\": 6, \"ts\": "
     "0.5, \"dur\": 4, \"args\": {\"Input Dims\": [[4, 8], [], [[2], [3]]], \"Input Strides\": "
     "[[0, 1], [], [[0], [1]]], \"Input type\": [\"float\", \"Scalar\", \"TensorList\"]}}, "
+    "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::cudnn_convolution\", \"pid\": 5, "
+    "\"tid\": 6, \"ts\": 6, \"dur\": 1, \"args\": {\"Input Dims\": [[1, 2, 4], [2, 2, 3], [], "
+    "[], [], []], \"Input type\": [\"float\", \"float\", \"\", \"ScalarList\", \"\", "
+    "\"Scalar\"], \"Concrete Inputs\": [\"\", \"\", \"\", \"[1, 0]\", \"a name\", "
+    "\"False\"]}}, "
     "{\"ph\": \"X\", \"cat\": \"overhead\", \"name\": \"Buffer Flush\", \"pid\": -1, \"tid\": 0, "
     "\"ts\": 3, \"dur\": 2}]}";
 

@@ -54,7 +54,7 @@ static const trace_row ranked[] = {
     {ROW_KERNEL, "add", 200000, 200000 + 4 * ADD_BYTES, .key = 2},
     {ROW_CALL, "cudaLaunchKernel", 210, 220, .key = 3}, /* in no operation: left out */
     {ROW_KERNEL, "add", 500000, 500000 + 9 * ADD_BYTES, .key = 3},
-    /* Two kernels, of which neither is the work. */
+    /* Two kernels of one name, which do it together. */
     {ROW_OP, "aten::add", 300, 400, .shapes = ADD_SHAPES},
     {ROW_CALL, "cudaLaunchKernel", 310, 320, .key = 4},
     {ROW_CALL, "cudaLaunchKernel", 330, 340, .key = 5},
@@ -73,6 +73,18 @@ static const trace_row ranked[] = {
     {ROW_CALL, "cudaLaunchKernel", 610, 620, .key = 9},
     {ROW_KERNEL, "fill", 7000000, 7005000, .key = 9},
     {ROW_KERNEL, "ncclDevKernel_AllReduce", 8000000, 14000000, .flags = RIDGE_OP_COLLECTIVE},
+    /* Two kernels, of which neither is the work. */
+    {ROW_OP, "aten::add", 800, 900, .shapes = ADD_SHAPES},
+    {ROW_CALL, "cudaLaunchKernel", 810, 820, .key = 10},
+    {ROW_CALL, "cudaLaunchKernel", 830, 840, .key = 11},
+    {ROW_KERNEL, "some", 14000000, 14000950, .key = 10},
+    {ROW_KERNEL, "rest", 14001000, 14001900, .key = 11},
+    /* Two of a norm, of which each has work of its own. */
+    {ROW_OP, "aten::native_group_norm", 910, 1000, .shapes = "u8[1000]"},
+    {ROW_CALL, "cudaLaunchKernel", 920, 930, .key = 12},
+    {ROW_CALL, "cudaLaunchKernel", 940, 950, .key = 13},
+    {ROW_KERNEL, "RowwiseMoments", 14002000, 14002850, .key = 12},
+    {ROW_KERNEL, "FusedParams", 14003000, 14003820, .key = 13},
 };
 
 static struct rank_case {
@@ -87,11 +99,16 @@ static struct rank_case {
      "shapes of aten::add"},
     {"no bound: by time", "ncclDevKernel_AllReduce", 1, NAN, NAN, 0, ""},
     {"no bound: by time, next", "large", 2, NAN, NAN, 0, ""},
-    {"below 2 %: by time alone", "half", 3, NAN, NAN, 0, ""},
+    {"below 2 %: by time alone; one name, work that is shared", "half", 3, ADD_BYTES,
+     200000. / ADD_BYTES, 2, "shapes of aten::add"},
     {"product in pieces: the result is the helper's", "gemm_splitK", 4, MM_READ, 2, 1,
      "shapes of aten::mm"},
     {"small, though far from its bound", "fill", 5, 800, 6.25, 1, "shapes of aten::fill_"},
     {"helper", "splitKreduce_kernel", 6, NAN, NAN, 0, ""},
+    {"two names: neither is the work", "some", 7, NAN, NAN, 0, ""},
+    {"two names: the other", "rest", 8, NAN, NAN, 0, ""},
+    {"work of its own", "RowwiseMoments", 9, 1000, .85, 1, "shapes of aten::native_group_norm"},
+    {"beside it, none", "FusedParams", 10, NAN, NAN, 0, ""},
 };
 
 static bool is_equal(double a, double b)
@@ -298,6 +315,7 @@ static struct line_case {
     ridge_trace_format format;
     bool with_command;
     const char *line, *note; /* note: a part, "" none */
+    bool is_delayed;
 } line_cases[] = {
     {"nearest the median", ROWS(first_calls), RIDGE_TRACE_NSYS, false,
      "ncu --set full -k 'regex:^gemm$' -s 1 -c 1 -o gemm COMMAND", ""},
@@ -315,6 +333,12 @@ static struct line_case {
     {"begun in the middle", ROWS(begun_late), RIDGE_TRACE_NSYS, false,
      "ncu --set full --profile-from-start off -k 'regex:^k$' -s 0 -c 1 -o k COMMAND",
      "call cudaProfilerStart() there"},
+    {"recorded from a delay on", ROWS(first_calls), RIDGE_TRACE_RECORD, false,
+     "ncu --set full --profile-from-start off -k 'regex:^gemm$' -s 1 -c 1 -o gemm COMMAND",
+     "call cudaProfilerStart() there", true},
+    {"recorded from a delay on, in a range", ROWS(in_a_range), RIDGE_TRACE_RECORD, false,
+     "ncu --set full --nvtx --nvtx-include 'train step/' -k 'regex:^k$' -c 1 -o k COMMAND", "no -s",
+     true},
     {"switched on by the program", ROWS(switched_on), RIDGE_TRACE_NSYS, false,
      "ncu --set full --profile-from-start off -k 'regex:^k$' -s 0 -c 1 -o k COMMAND",
      "-s counts from where the trace begins"},
@@ -345,6 +369,7 @@ static void writes_a_line(void **state)
     ridge_timeline_next next;
 
     trace->info.format = row->format;
+    trace->info.is_delayed = row->is_delayed;
     trace->info.command = command;
     trace->info.command_count = 4;
     plan(trace, NULL, row->with_command, &next);
@@ -457,10 +482,13 @@ static void tells_gains(void **state)
     is_gain(next.kernels_gain, row->kernels_gain);
     is_gain(next.bounded_frac, row->bounded_frac);
     assert_string_equal(next.worst->sum.name, row->worst);
-    if (row->richest == NULL)
+    if (row->richest == NULL) {
         assert_null(next.richest);
-    else
+        assert_string_equal(next.richest_ncu, "");
+    } else {
         assert_string_equal(next.richest->sum.name, row->richest);
+        assert_non_null(strstr(next.richest_ncu, row->richest));
+    }
     assert_int_equal(next.is_inside, row->is_inside);
     assert_int_equal(next.fix[0] != '\0', row->has_fix);
     ridge_timeline_next_free(&next);

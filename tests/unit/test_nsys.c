@@ -457,6 +457,13 @@ static wrong_case wrongs[] = {
                              " (start INTEGER PRIMARY KEY, end, deviceId, streamId) WITHOUT ROWID;"
                              "INSERT INTO " NSYS_KERNEL " VALUES (1, 2, 0, 7);",
      RIDGE_OK, "CUPTI_ACTIVITY_KIND_KERNEL", 0, 2, 0},
+    {"an index with all that is read, in another order",
+     NSYS_STRINGS NSYS_CALLS
+     "CREATE TABLE " NSYS_KERNEL " (start, end, deviceId, streamId, a TEXT, b TEXT, c TEXT);"
+     "CREATE INDEX i ON " NSYS_KERNEL " (start, end, deviceId, streamId);"
+     "INSERT INTO " NSYS_KERNEL
+     " VALUES (30, 40, 0, 7, '', '', ''), (20, 30, 0, 7, '', '', ''), (10, 20, 0, 7, '', '', '');",
+     RIDGE_OK, NULL, 3, 2, 0},
     {"text in UTF-16", "PRAGMA encoding = 'UTF-16';" NSYS_ALL, RIDGE_OK, NULL, 2, 2, 0},
 };
 
@@ -492,16 +499,17 @@ static void reads_wrong(void **state)
 /* -- large files: calls are read beside work --------------------------------------------------- */
 
 #define MANY "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 19999) "
+/* Five calls of a thread at one time, some of them of one name by two numbers. */
 #define MANY_ROWS                                                                                  \
-    NSYS_STRINGS NSYS_META "CREATE TABLE " NSYS_KERNEL " (" NSYS_KERNEL_COLUMNS                    \
-                           ");" NSYS_RUNTIME MANY "INSERT INTO " NSYS_KERNEL                       \
-                           " SELECT i * 90 + 50, i * 90 + 99, 0, 1, 7 + i % 3, i + 1, " NSYS_PID   \
-                           " + ((i % 5) << 24), 1, 2, 1, 1, 1, 64, 1, 1, 8, 0, i % 4 FROM n;" MANY \
-                           "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT i * 90, i * 90 + 40 - " \
-                           "(i % 1000 = 7) * 60, "                                                 \
-                           "(i % 9 = 4) * 67, " NSYS_PID                                           \
-                           " + ((i % 7) << 24) + i % 11, i + 1, 3 + i % 3 * 3, 0, NULL "           \
-                           "FROM n;"
+    NSYS_STRINGS "INSERT INTO StringIds VALUES (20, 'cudaLaunchKernel');" NSYS_META                \
+                 "CREATE TABLE " NSYS_KERNEL " (" NSYS_KERNEL_COLUMNS ");" NSYS_RUNTIME MANY       \
+                 "INSERT INTO " NSYS_KERNEL                                                        \
+                 " SELECT i * 90 + 50, i * 90 + 99, 0, 1, 7 + i % 3, i + 1, " NSYS_PID             \
+                 " + ((i % 5) << 24), 1, 2, 1, 1, 1, 64, 1, 1, 8, 0, i % 4 FROM n;" MANY           \
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT i / 5 * 90, i / 5 * 90 + 40 - "   \
+                 "(i % 1000 = 7) * 60, (i % 9 = 4) * 67, " NSYS_PID                                \
+                 " + ((i / 5 % 7) << 24) + i / 5 % 11, i + 1, 3 + i % 2 * 6 + (i % 4 = 3) * 11, "  \
+                 "0, NULL FROM n;"
 
 static void check_work(const ridge_trace *a, const ridge_trace *b)
 {

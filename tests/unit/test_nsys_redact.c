@@ -15,6 +15,7 @@
     "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:COMMAND', '/home/smith/bin/train'),"         \
     " ('PROCESS_0:ARGUMENT_0', '--token=hunter22'), ('PROCESS_0:USER_NAME', 'smith'),"             \
     " ('PROCESS_0:WORKING_DIR', '/home/smith/run'), ('CUDA_SKIP_SOME_API_CALLS', 'true'),"         \
+    " ('RECORDING_BEGAN:77', '2000000000'),"                                                       \
     " ('PROCESS_0:ENVIRONMENT_VARIABLE', 'API_KEY=hunter22');"                                     \
     "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);"                                 \
     "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('Hostname', 'wintermute.example.org'),"            \
@@ -147,6 +148,7 @@ static void is_gone(void **state)
     assert_int_equal(ridge_trace_get_info(trace)->command_count, 1);
     assert_string_equal(ridge_trace_get_info(trace)->command[0], "train");
     assert_true(ridge_trace_get_info(trace)->skips_cheap_calls);
+    assert_true(ridge_trace_get_info(trace)->is_delayed);
     ridge_trace_free(trace);
 }
 

@@ -46,6 +46,9 @@ static paint_case cases_of_rules[] = {
     {"unknown: no calls", {{ROW_KERNEL, "a", 1, A}, {ROW_KERNEL, "b", A + 5001, A + 6000}}, "unknown 0 5001"},
     {"hardware: no calls, 5 us", {{ROW_KERNEL, "a", 1, A}, {ROW_KERNEL, "b", A + 5000, A + 6000}}, "hardware 0 5000"},
     {"unknown: calls, none for this", {BEFORE, {ROW_KERNEL, "b", A + 5001, A + 6000, .key = 9}}, "unknown 0 5001"},
+    {"no-work: managed memory moves to the host", {BEFORE, {ROW_COPY, "c", A + 5001, A + 6000, .detail = RIDGE_COPY_UNIFIED_DTOH}}, "no-work 0 5001"},
+    {"hardware: managed memory moves on", {BEFORE, {ROW_COPY, "c", A + 5000, A + 6000, .detail = RIDGE_COPY_UNIFIED_DTOH}}, "hardware 0 5000"},
+    {"unknown: managed memory moves to the device", {BEFORE, {ROW_COPY, "c", A + 5001, A + 6000, .detail = RIDGE_COPY_UNIFIED_HTOD}}, "unknown 0 5001"},
 
     /* the launch */
     {"launch: across the start of the gap", {BEFORE, NEXT(-100, 1, 11)}, "launch 0 11"},

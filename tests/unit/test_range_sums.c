@@ -190,10 +190,13 @@ static void add_innermost(const ridge_trace *trace, uint32_t name, ridge_range_s
     }
 }
 
+enum { FEW_CALLS = 12, MANY_CALLS = 200, ROWS_MOST = 512 };
+
 /* Ranges of three threads that nest, cross and repeat; calls that overlap; two devices. */
 static ridge_trace *random_trace(uint64_t *seed, trace_row *rows, size_t *row_count)
 {
     static const char *const names[] = {":a", ":b", ":c", ":d"};
+    const uint64_t calls = next_random(seed) % 8 == 0 ? MANY_CALLS : FEW_CALLS;
     size_t count = 0;
 
     for (size_t i = next_random(seed) % 12; i > 0; i--) {
@@ -207,7 +210,7 @@ static ridge_trace *random_trace(uint64_t *seed, trace_row *rows, size_t *row_co
                         .on = (int64_t)(next_random(seed) % 3),
                         .detail = next_random(seed) % 6 == 0 ? RIDGE_RANGE_OTHER_THREAD : 0};
     }
-    for (size_t i = 1 + next_random(seed) % 12; i > 0; i--) {
+    for (size_t i = 1 + next_random(seed) % calls; i > 0; i--) {
         const int64_t start = (int64_t)(next_random(seed) % 150);
 
         rows[count++] = (trace_row){.kind = ROW_CALL,
@@ -217,14 +220,14 @@ static ridge_trace *random_trace(uint64_t *seed, trace_row *rows, size_t *row_co
                                     .key = i,
                                     .on = (int64_t)(next_random(seed) % 3)};
     }
-    for (size_t i = next_random(seed) % 20; i > 0; i--) {
+    for (size_t i = next_random(seed) % (calls + 8); i > 0; i--) {
         const int64_t start = (int64_t)(next_random(seed) % 200);
 
         rows[count++] = (trace_row){.kind = next_random(seed) % 4 == 0 ? ROW_MEMSET : ROW_KERNEL,
                                     .name = "k",
                                     .start_ns = start,
                                     .end_ns = start + (int64_t)(next_random(seed) % 30),
-                                    .key = next_random(seed) % 14,
+                                    .key = next_random(seed) % (calls + 2),
                                     .on = (int64_t)(next_random(seed) % 2),
                                     .device = (int64_t)(next_random(seed) % 2)};
     }
@@ -238,7 +241,7 @@ static void equals_a_slow_count(void **state)
 
     (void)state;
     for (int round = 0; round < 1500; round++) {
-        trace_row rows[64];
+        trace_row rows[ROWS_MOST];
         size_t row_count, range_count;
         ridge_trace *const trace = random_trace(&seed, rows, &row_count);
         const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &range_count);

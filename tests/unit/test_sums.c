@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "ridge/trace_sums.h"
+#include "timeline/sums/sums_internal.h"
 
 static const ridge_trace_config small = {{4, 1, 1}, {128, 1, 1}, 32, 0, 0};
 static const ridge_trace_config small_again = {{4, 1, 1}, {128, 1, 1}, 40, 1024, 0};
@@ -219,6 +220,35 @@ static void nothing_to_sum(void **state)
     ridge_trace_free(trace);
 }
 
+/* -- the search among times -------------------------------------------------------------------- */
+
+typedef struct timed_row {
+    int64_t time_ns;
+    int32_t other;
+} timed_row;
+
+/* Whatever the place where it begins to look. */
+static void counts_until(void **state)
+{
+    timed_row many[40];
+
+    (void)state;
+    for (size_t count = 0; count <= 40; count++) {
+        for (size_t i = 0; i < count; i++)
+            many[i] = (timed_row){(int64_t)(i / 3) * 2, -1}; /* 0 0 0 2 2 2 4 ... */
+        for (int64_t time_ns = -1; time_ns < 30; time_ns++) {
+            size_t expected = 0;
+
+            while (expected < count && many[expected].time_ns <= time_ns)
+                expected++;
+            for (size_t near = 0; near < 50; near++)
+                assert_int_equal(sum_count_until(many, sizeof(many[0]), count, near, time_ns),
+                                 expected);
+        }
+    }
+    assert_int_equal(sum_count_until(NULL, 8, 0, 3, INT64_MAX), 0);
+}
+
 static void survives_without_memory(void **state)
 {
     ridge_trace *const trace = TRACE_OF(rows);
@@ -251,6 +281,7 @@ int main(void)
     cases_add(&list, "stable deviation", deviation_is_stable, NULL);
     cases_add(&list, "times at the ends of their type", times_at_the_ends_of_their_type, NULL);
     cases_add(&list, "nothing", nothing_to_sum, NULL);
+    cases_add(&list, "counting until a time", counts_until, NULL);
     cases_add(&list, "without memory", survives_without_memory, NULL);
     return cases_run(&list, "sums");
 }

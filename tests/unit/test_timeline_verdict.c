@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 enum { SPAN = 1000000 };
 
@@ -27,6 +27,8 @@ typedef struct verdict_case {
 /* clang-format off */
 static verdict_case verdicts[] = {
     {"no kernels", .copy_ns = SPAN, IS(NOTHING)},
+    {"a window within a gap", .idle_ns = SPAN, .causes = {OF(ALLOC, SPAN)}, IS(ALLOC_BOUND)},
+    {"a window within a wait of 2 ms", .idle_ns = SPAN, .causes = {OF(NO_WORK, SPAN)}, IS(NO_WORK)},
     {"graph rows are kernels", .graph_rows = 1, .graph_kernels = 1, .graph_gap_ns = NAN, IS(GRAPH_REPLAY)},
     {"copies 30 %", .copy_ns = 300000, .kernels = 1, IS(COPY_BOUND)},
     {"copies below 30 %", .copy_ns = 299999, .kernels = 1, IS(GPU_BOUND)},
@@ -79,6 +81,7 @@ static void judged(void **state)
         .stall_ns = row->stall_ns,
         .kernel_ns = SPAN - row->copy_ns - row->idle_ns,
         .busy_ns = SPAN - row->idle_ns,
+        .op_count = row->kernels + row->graph_rows + (row->copy_ns > 0),
         .kernel_count = row->kernels,
         .graph_kernel_count = row->graph_kernels,
         .graph_row_count = row->graph_rows,

@@ -103,6 +103,59 @@ static void joins(void **state)
     ridge_trace_free(trace);
 }
 
+/* Numbers of correlation that are dense have a place each; others are found by hash. */
+typedef struct number_case {
+    const char *name;
+    uint64_t first, step;
+    uint32_t process; /* row of the second process; beyond those that are known too */
+} number_case;
+
+static number_case numbers[] = {
+    {"joins numbers from 1", 1, 1, 1},
+    {"joins numbers from 2^40", (uint64_t)1 << 40, 1, 1},
+    {"joins even numbers", 2, 2, 1},
+    {"joins numbers 2^40 apart", 7, (uint64_t)1 << 40, 1},
+    {"joins numbers up to the largest", UINT64_MAX - 299, 1, 1},
+    {"joins numbers from end to end", 1, UINT64_MAX / 300, 1},
+    {"joins calls of an unknown process", 1, 1, 9},
+};
+
+static void joins_numbers(void **state)
+{
+    enum { COUNT = 300 };
+    const number_case *const row = *state;
+    ridge_trace *const trace = trace_create();
+    const uint32_t of[2] = {trace_process(trace, 1), row->process};
+    const ridge_trace_api *apis;
+    const ridge_trace_op *ops;
+    size_t count;
+
+    trace_process(trace, 2);
+    for (unsigned i = 0; i < COUNT; i++) {
+        const uint32_t process = of[i % 3 == 0];
+        const uint64_t number = row->first + i * row->step - (i % 3 == 0) * row->first / 2;
+        const uint32_t stream = trace_stream(trace, trace_device(trace, 0), 0, 1, 7);
+        const uint32_t thread = trace_thread(trace, process, 1, 0);
+        const int64_t at = (int64_t)i * 10;
+
+        add_call(trace, thread, "cudaLaunchKernel", at, at + 5, number);
+        add_work(trace, stream, at + 7, at + 9, (trace_key){number, process});
+        add_work(trace, stream, at + 8, at + 9, (trace_key){number, 5}); /* no process */
+        add_work(trace, stream, at + 9, at + 9, (trace_key){number + row->step * COUNT, process});
+    }
+    assert_int_equal(trace_finish(trace, NULL), RIDGE_OK);
+    apis = ridge_trace_apis(trace, &count);
+    ops = ridge_trace_ops(trace, &count);
+    assert_int_equal(count, 3 * COUNT);
+    for (size_t i = 0; i < count; i += 3) {
+        assert_true(ops[i].api != RIDGE_TRACE_NONE);
+        assert_int_equal(apis[ops[i].api].start_ns, ops[i].start_ns - 7);
+        assert_int_equal(ops[i + 1].api, RIDGE_TRACE_NONE);
+        assert_int_equal(apis[ops[i].api].op_count, 1);
+    }
+    ridge_trace_free(trace);
+}
+
 /* Sorted by thread, start, the outer first, and each thread knows its rows. */
 static void sorts_the_host(void **state)
 {
@@ -343,6 +396,7 @@ int main(void)
 
     cases_add(&list, "interns", interns, NULL);
     cases_add(&list, "joins", joins, NULL);
+    CASES_ADD_ROWS(&list, joins_numbers, numbers);
     cases_add(&list, "sorts the host", sorts_the_host, NULL);
     cases_add(&list, "finds devices and processes again", finds_again, NULL);
     cases_add(&list, "counts work without times", counts_work_without_times, NULL);

@@ -123,6 +123,10 @@ def _bytes_of(value: Any) -> memoryview:
     return view.cast("B")
 
 
+def is_writable(value: Any) -> bool:
+    return is_torch(value) or not memoryview(value).readonly
+
+
 def fill(value: Any, byte: int) -> int:
     """Sets every byte of every element; returns the bits of an element."""
     if is_torch(value):

@@ -10,7 +10,7 @@ import sys
 from typing import Any, Callable, Dict, Iterator, Optional
 
 # Events of the callback, in the order of ridge_python.h.
-PREPARE, LAUNCH, FINISH, STOP, PROGRESS, OPEN, CASE, CLOSE, AGREE = range(9)
+PREPARE, LAUNCH, FINISH, STOP, PROGRESS, OPEN, CASE, CLOSE, AGREE, BEHIND, AFTER = range(11)
 
 # The statuses that Python itself makes; the library knows the names of all.
 INVALID_ARGUMENT, UNSUPPORTED = 1, 2

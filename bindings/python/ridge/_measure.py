@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from . import _arrays, _text
 from ._library import Handle, RidgeError
+from ._samples import Samples
 from ._sets import Arguments, Function, Sets, arguments_of, check_callables, first_line
 
 Progress = Callable[[str, int, int], None]
@@ -275,6 +276,32 @@ def gate(handle: Handle, arms: Sequence[Contender], arguments: Arguments,
     return causes[0] or causes[1]
 
 
+def watch(sets: Sets, handle: Handle, arms: Sequence[Optional[Contender]],
+          reference: Optional[Function], tolerance: Optional[float]) -> None:
+    """Lets ``sets`` look at outputs of timed launches, where it can: on the CPU, and where no
+    output is read, since then it depends on how often it was launched."""
+    known = [arm for arm in arms if arm is not None]
+    if sets.is_gpu or any(arm.inout for arm in known):
+        return
+    places = known[0].outputs
+    names = [arm.name if arm is not None else "" for arm in arms]
+    own = [arm.function if arm is not None else None for arm in arms]
+
+    def right(arm: int, arguments: Arguments) -> List[Any]:
+        function = own[0] or own[arm]
+        assert function is not None
+        if reference is not None:
+            return _by_reference(reference, arguments, places, {})
+        return _run_poisoned(function, arguments, places, {})
+
+    def judge(expected: List[Any], found: List[Any], named: Sequence[str],
+              arguments: Arguments) -> Optional[str]:
+        return _disagreement(handle, expected, found, named, arguments, tolerance)
+
+    sets.samples = Samples(places, sets.seed)
+    sets.verdict = lambda samples: samples.wrong(names, sets.make, right, judge)
+
+
 def _refused(device: Dict[str, Any], names: Sequence[str], delta: float,
              cause: str) -> Comparison:
     """INVALID before anything was timed."""
@@ -373,6 +400,7 @@ def compare(candidate: Function, baseline: Function, make: Callable[[int], Any],
         _prepare(handle, functions, names, arguments, places, reads, writes, flop)
         del arguments
         sets = Sets(functions, make, where["kind"], seed, progress)
+        watch(sets, handle, arms, reference, tolerance)
         sets.choose()
         _apply(handle, {
             "cache": cache, "regime": regime, "without": without, "seed": seed, "delta": delta,
@@ -401,6 +429,7 @@ def bench(function: Function, make: Callable[[int], Any], outputs: Optional[Sequ
                  flop)
         del arguments
         sets = Sets([function], make, where["kind"], seed, progress)
+        watch(sets, handle, [Contender(name or _name_of(function), function, places)], None, None)
         sets.choose()
         _apply(handle, {
             "cache": cache, "regime": "auto", "without": without, "seed": seed, "budget_s": budget,

@@ -14,8 +14,9 @@ import threading
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from . import _arrays
-from ._library import (FINISH, INVALID_ARGUMENT, LAUNCH, PREPARE, PROGRESS, STOP, UNSUPPORTED,
-                       RidgeError)
+from ._library import (AFTER, BEHIND, FINISH, INVALID_ARGUMENT, LAUNCH, PREPARE, PROGRESS, STOP,
+                       UNSUPPORTED, RidgeError)
+from ._samples import Samples
 
 Function = Callable[..., Any]
 Arguments = Tuple[Any, ...]
@@ -102,6 +103,7 @@ class Sets:
         self.host_reason: Optional[str] = None
         self.interrupts = Interrupts()
         self.progress = progress
+        self.seed = seed
         self._chance = random.Random(seed)
         self._made: Dict[int, Arguments] = {}
         self._old: List[Any] = []
@@ -110,6 +112,8 @@ class Sets:
         self._warmed = [False] * len(functions)
         self._streams: Dict[int, Any] = {}
         self._capture_stream: Any = None
+        self.samples: Optional[Samples] = None  # None: outputs of timed launches are not looked at
+        self.verdict: Callable[[Samples], Tuple[int, str]] = lambda samples: (0, "")
 
     def _function(self, arm: int) -> Function:
         function = self.functions[arm]
@@ -160,6 +164,13 @@ class Sets:
                 return int(self.interrupts.asked)
             elif event == PROGRESS and self.progress is not None:
                 self.progress(ctypes.string_at(text).decode(), values[0], values[1])
+            elif event == BEHIND:
+                if self.samples is not None and self.functions[arm] is not None:
+                    self.samples.behind(self._made, self._function(arm), arm, values[0])
+            elif event == AFTER and self.samples is not None:
+                values[0], cause = self.verdict(self.samples)
+                image = cause.encode()[: size - 1]
+                ctypes.memmove(text, image + b"\0", len(image) + 1)
         except BaseException as error:  # noqa: B902: nothing may pass through C
             self.exception = error
             message = f"{type(error).__name__}: {first_line(error)}".encode()[: size - 1]
@@ -213,7 +224,9 @@ class Sets:
     def _launch(self, arm: int, number: int, stream: int) -> None:
         arguments = self._live[arm, number]
         if not self.is_gpu:
-            self._function(arm)(*arguments)
+            returned = self._function(arm)(*arguments)
+            if self.samples is not None and number == self.samples.watched:
+                self.samples.seen(arm, returned)
             return
         cuda = _arrays.torch().cuda
         if stream not in self._streams:
@@ -229,6 +242,8 @@ class Sets:
             self._old = list(self._made.values())
             self._old.append(self._gap)
             self._made = {}
+            if self.samples is not None:
+                self.samples.forget()
 
     def close(self) -> None:
         self._live.clear()

@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional
 
 from . import _arms, _arrays
 from ._library import (AGREE, CASE, CLOSE, INVALID_ARGUMENT, OPEN, UNSUPPORTED, Handle, RidgeError)
-from ._measure import Contender, _indices, _traffic, gate
+from ._measure import Contender, _indices, _traffic, gate, watch
 from ._sets import Function, Sets, arguments_of, first_line
 from .case import Case
 
@@ -117,6 +117,12 @@ class Worker:
             make = self._make(text)
             device = _arrays.device_of(arguments_of(make(0)))
             self.sets = Sets(functions, make, device, 1, None)
+            first = arguments_of(make(0))
+            watch(self.sets, self.handle,
+                  [Contender(self.names[arm], self.cases[arm].call,
+                             _indices(self.cases[arm].outputs, first), self.cases[arm].inout)
+                   if arm in self.cases else None for arm in range(len(functions))],
+                  self.cases[min(self.cases)].reference, self.cases[min(self.cases)].tolerance)
             self.sets.choose()
             if self.sets.is_gpu and self.sets.host_reason:
                 print(f"host-paced: {self.sets.host_reason}", flush=True)

@@ -161,6 +161,8 @@ static const char *read_arguments(const char *at, const char *end, kineto_event 
                 event->types = inside(value);
             else if (kineto_is(key, "Input Strides"))
                 event->strides = inside(value);
+            else if (kineto_is(key, "Concrete Inputs"))
+                event->values = inside(value);
         } else if (event->class == KINETO_API) {
             if (kineto_is(key, "correlation"))
                 kineto_integer(value, &event->correlation);
@@ -384,6 +386,12 @@ static bool keep_row(kineto_events *out, const event_text *text, const ridge_tra
     return true;
 }
 
+/* XLA, and whoever writes a comma behind every event, ends the array with {}. */
+static bool is_empty(const char *begin, const char *end)
+{
+    return *begin == '{' && kineto_space(begin + 1, end) == end - 1;
+}
+
 static void skip_event(kineto_events *out, const char *bytes, const char *at)
 {
     out->event_count++;
@@ -421,10 +429,10 @@ void kineto_scan_events(const char *bytes, size_t size, const ridge_trace_option
         *text.event = (kineto_event){.name = {"", 0}};
         at = *at == '{' ? read_event(at, end, &text, options) : kineto_bad;
         if (!kineto_failed(at)) {
-            if (!keep_row(out, &text, options))
-                skip_event(out, bytes, begin);
-            else
+            if (keep_row(out, &text, options))
                 out->event_count++;
+            else if (!is_empty(begin, at))
+                skip_event(out, bytes, begin);
             continue;
         }
         if (at == kineto_cut && !is_last && end - begin < KINETO_LARGEST_BYTES) {

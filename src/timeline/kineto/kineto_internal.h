@@ -50,6 +50,7 @@ typedef struct kineto_event {
     int64_t start_ns, duration_ns;
     kineto_slice name, tid, pid;
     kineto_slice dims, types, strides; /* of an operation's inputs: behind the opening bracket */
+    kineto_slice values;               /* of those that are numbers, likewise */
     kineto_slice arguments;            /* of metadata */
     kineto_slice kind;                 /* of a copy or synchronisation */
     kineto_slice grid, block;          /* of a kernel: behind the opening bracket */
@@ -110,6 +111,8 @@ kineto_block *kineto_blocks_next(kineto_blocks *blocks);
 
 /* A text with its escapes resolved; what is none stays. */
 void kineto_add_unescaped(ridge_text *out, kineto_slice text);
+/* Do the numbers among the inputs decide what is to do, as strides of a convolution? */
+bool kineto_needs_values(const kineto_event *event);
 /* The inputs, as in ridge_trace_range.shapes; of a list of tensors each. */
 void kineto_add_shapes(ridge_text *out, const kineto_event *event);
 
@@ -126,6 +129,27 @@ enum { KINETO_CHIPS = 64 }; /* at most */
 bool kineto_read_chip(kineto_slice object, size_t number, kineto_chip *out);
 uint32_t kineto_u32(int64_t value); /* clamped */
 
+/* -- processes --------------------------------------------------------------------------------- */
+
+/* A process whose pid is a text: tools that merge the traces of ranks write "[TP00] 4711". */
+typedef struct kineto_label {
+    uint32_t label; /* a name: what all events of the rank share */
+    uint32_t process;
+    int64_t number;
+} kineto_label;
+
+typedef struct kineto_labels {
+    kineto_label *rows; /* KINETO_LABELS */
+    size_t count;
+} kineto_labels;
+
+enum { KINETO_LABELS = 512 }; /* at most; others are of no process */
+
+/* The row of the process that this pid means. */
+uint32_t kineto_process(kineto_labels *labels, ridge_trace *trace, kineto_slice pid);
+/* A name for all work whose events have such a pid: the label, or the number. */
+uint32_t kineto_group(ridge_trace *trace, kineto_slice pid);
+
 /* -- rows -------------------------------------------------------------------------------------- */
 
 typedef struct kineto_rows kineto_rows;
@@ -141,7 +165,7 @@ void kineto_rows_finish(kineto_rows *rows);
 
 /* Work has no process of its own in the file: finds that of its call. Where several processes called
  * the GPU, a stream that they share by number becomes one of each. */
-void kineto_assign_processes(ridge_trace *trace);
+void kineto_assign_processes(ridge_trace *trace, const kineto_labels *labels);
 
 /* -- walking ----------------------------------------------------------------------------------- */
 

@@ -365,12 +365,22 @@ static void add_work(redactor *to, const kineto_event *event)
         add_number(out, "shared memory", event->shared_bytes);
 }
 
-/* One input of the list at hand: dimensions, strides (0 or not) or type. */
+enum { LISTS = 4 };
+
+/* One input of the list at hand: dimensions, strides (0 or not), type or value. */
 static void add_input(ridge_text *out, const char *at, size_t length, int list)
 {
     const char *const open = memchr(at, '[', length);
     const size_t type = open != NULL ? (size_t)(open - at) : length;
 
+    if (list == 3 || (at[0] == '=' && list == 2)) {
+        add_quoted(out, at + 1, at[0] == '=' && list == 3 ? length - 1 : 0);
+        return;
+    }
+    if (at[0] == '=') {
+        ridge_text_add(out, "[]");
+        return;
+    }
     if (list == 2) {
         add_quoted(out, at, open != NULL ? type : 0);
         return;
@@ -390,14 +400,14 @@ static void add_input(ridge_text *out, const char *at, size_t length, int list)
 /* "bf16[8,4*] - ?[2]" as the lists that it was read from. */
 static void add_shapes(redactor *to, const kineto_event *event)
 {
-    static const char *const lists[] = {", \"Input Dims\": [", "], \"Input Strides\": [",
-                                        "], \"Input type\": ["};
+    static const char *const lists[LISTS] = {", \"Input Dims\": [", "], \"Input Strides\": [",
+                                             "], \"Input type\": [", "], \"Concrete Inputs\": ["};
     ridge_text *const out = &to->line;
 
     ridge_text_clear(&to->shapes);
     kineto_add_shapes(&to->shapes, event);
     to->trace->failed |= to->shapes.failed;
-    for (int list = 0; list < 3; list++) {
+    for (int list = 0; list < LISTS; list++) {
         ridge_text_add(out, lists[list]);
         for (const char *at = to->shapes.data; *at != '\0';) {
             const size_t length = strcspn(at, " ");

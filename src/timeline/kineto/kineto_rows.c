@@ -22,6 +22,12 @@ typedef struct thread_memory {
     bool is_known;
 } thread_memory;
 
+typedef struct group_memory {
+    char pid[32];
+    size_t size;
+    uint32_t group; /* 0: not asked yet */
+} group_memory;
+
 typedef struct stream_memory {
     int64_t device, context, stream;
     uint32_t row;
@@ -29,7 +35,7 @@ typedef struct stream_memory {
 } stream_memory;
 
 typedef struct shape_memory {
-    uint64_t dims, types, strides; /* hashes */
+    uint64_t dims, types, strides, values; /* hashes */
     uint32_t text;
 } shape_memory;
 
@@ -42,6 +48,8 @@ struct kineto_rows {
     size_t fact_capacity;
     thread_memory thread;
     stream_memory stream;
+    group_memory group;
+    kineto_labels labels;
     shape_memory *shapes; /* the newest of each slot */
     ridge_text text;
     kineto_chip chips[KINETO_CHIPS];
@@ -109,18 +117,17 @@ static uint32_t thread_of(kineto_rows *rows, const kineto_event *event)
     const kineto_slice pid = event->pid.data != NULL ? event->pid : none;
     const kineto_slice tid = event->tid.data != NULL ? event->tid : none;
     thread_memory *const memory = &rows->thread;
-    int64_t process = 0, thread = -1;
+    int64_t thread = -1;
     uint32_t name = 0;
 
     if (memory->is_known && is_same(memory->pid, pid) && is_same(memory->tid, tid))
         return memory->thread;
-    if (!kineto_integer(pid, &process))
-        process = -1;
     if (!kineto_integer(tid, &thread) || thread == -1) {
         thread = -1;
         name = intern(rows, tid, true);
     }
-    memory->thread = trace_thread(rows->trace, trace_process(rows->trace, process), thread, name);
+    memory->thread =
+        trace_thread(rows->trace, kineto_process(&rows->labels, rows->trace, pid), thread, name);
     memory->is_known = pid.size + tid.size <= sizeof(memory->text);
     if (memory->is_known) {
         memcpy(memory->text, pid.data, pid.size);
@@ -155,6 +162,23 @@ static uint32_t stream_of(kineto_rows *rows, const kineto_event *event)
     memory->row =
         trace_stream(rows->trace, trace_device(rows->trace, device), 0, (uint32_t)context, stream);
     return memory->row;
+}
+
+/* Work stands under the number of its device, behind the rank's label where ranks were merged. */
+static uint32_t group_of(kineto_rows *rows, kineto_slice pid)
+{
+    group_memory *const memory = &rows->group;
+
+    if (memory->group != 0 && memory->size == pid.size &&
+        memcmp(memory->pid, pid.data, pid.size) == 0)
+        return memory->group;
+    memory->group = pid.data != NULL ? kineto_group(rows->trace, pid) : 0;
+    memory->size = pid.size;
+    if (pid.size <= sizeof(memory->pid) && memory->group != 0)
+        memcpy(memory->pid, pid.data, pid.size);
+    else
+        memory->size = SIZE_MAX;
+    return memory->group;
 }
 
 /* -- work -------------------------------------------------------------------------------------- */
@@ -280,7 +304,9 @@ static void add_work(kineto_rows *rows, const kineto_event *event, uint32_t name
         .graph = RIDGE_TRACE_NONE,
         .kind = (uint8_t)kinds[event->class],
     };
-    trace_key key = {.correlation = event->correlation > 0 ? (uint64_t)event->correlation : 0};
+    /* The group stands where the process will: see kineto_assign_processes(). */
+    const trace_key key = {.correlation = event->correlation > 0 ? (uint64_t)event->correlation : 0,
+                           .process = group_of(rows, event->pid)};
 
     op.stream = stream_of(rows, event);
     if (event->has_graph && event->graph > 0) {
@@ -330,9 +356,11 @@ static uint32_t shapes_of(kineto_rows *rows, const kineto_event *event)
     wanted.dims = hash_of(event->dims);
     wanted.types = hash_of(event->types);
     wanted.strides = hash_of(event->strides);
-    known = &rows->shapes[(wanted.dims ^ wanted.types * 31 ^ wanted.strides * 37) % SHAPE_SLOTS];
+    wanted.values = kineto_needs_values(event) ? hash_of(event->values) : 0;
+    known = &rows->shapes[(wanted.dims ^ wanted.types * 31 ^ wanted.strides * 37 ^ wanted.values) %
+                          SHAPE_SLOTS];
     if (known->dims != wanted.dims || known->types != wanted.types ||
-        known->strides != wanted.strides) {
+        known->strides != wanted.strides || known->values != wanted.values) {
         ridge_text_clear(&rows->text);
         kineto_add_shapes(&rows->text, event);
         rows->trace->failed |= rows->text.failed;
@@ -434,8 +462,8 @@ static void add_sync(kineto_rows *rows, const kineto_event *event)
         .stream = RIDGE_TRACE_NONE,
         .api = RIDGE_TRACE_NONE,
     };
-    const trace_key key = {.correlation =
-                               event->correlation > 0 ? (uint64_t)event->correlation : 0};
+    const trace_key key = {.correlation = event->correlation > 0 ? (uint64_t)event->correlation : 0,
+                           .process = group_of(rows, event->pid)};
 
     if (contains(text, "Wait"))
         sync.kind = 2;
@@ -590,12 +618,17 @@ static void name_devices(kineto_rows *rows)
 
 void kineto_rows_finish(kineto_rows *rows)
 {
+    const ridge_trace *const trace = rows->trace;
+    const bool is_ours = trace->info.schema[0] != '\0' ||
+                         trace->ops.count + trace->apis.count + trace->ranges.count > 0;
     char producer[96];
 
     name_devices(rows);
-    kineto_assign_processes(rows->trace);
-    snprintf(producer, sizeof(producer), rows->version[0] != '\0' ? "PyTorch profiler (%s)" : "%s",
-             rows->version[0] != '\0' ? rows->version : "PyTorch profiler");
+    kineto_assign_processes(rows->trace, &rows->labels);
+    if (rows->version[0] != '\0')
+        snprintf(producer, sizeof(producer), "PyTorch profiler (%s)", rows->version);
+    else
+        snprintf(producer, sizeof(producer), is_ours ? "PyTorch profiler" : "Chrome trace");
     rows->trace->info.producer = trace_text(rows->trace, producer, strlen(producer));
 }
 
@@ -617,6 +650,7 @@ void kineto_rows_free(kineto_rows *rows)
         return;
     ridge_text_release(&rows->text);
     ridge_free(rows->shapes);
+    ridge_free(rows->labels.rows);
     ridge_free(rows->facts);
     ridge_free(rows);
 }

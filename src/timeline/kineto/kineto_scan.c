@@ -34,6 +34,14 @@ const char *kineto_container(const char *at, const char *end)
     }
 }
 
+/* What a number or a word goes on over, ends at, and cannot hold. */
+enum { GOES_ON, ENDS, BAD };
+
+static const uint8_t in_word[256] = {
+    [','] = ENDS,  ['}'] = ENDS, [']'] = ENDS, [' '] = ENDS, ['\n'] = ENDS, ['\r'] = ENDS,
+    ['\t'] = ENDS, ['"'] = BAD,  ['{'] = BAD,  ['['] = BAD,  [':'] = BAD,   ['\0'] = BAD,
+};
+
 const char *kineto_value(const char *at, const char *end, kineto_slice *value, bool *is_text,
                          bool *has_escape)
 {
@@ -52,15 +60,11 @@ const char *kineto_value(const char *at, const char *end, kineto_slice *value, b
             *value = (kineto_slice){begin, (size_t)(at - begin)};
         return at;
     }
-    while (at < end && *at != ',' && *at != '}' && *at != ']' && *at != ' ' && *at != '\n' &&
-           *at != '\r' && *at != '\t') {
-        if (*at == '"' || *at == '{' || *at == '[' || *at == ':' || *at == '\0')
-            return kineto_bad;
+    while (at < end && in_word[(uint8_t)*at] == GOES_ON)
         at++;
-    }
     if (at == end)
         return kineto_cut;
-    if (at == begin)
+    if (at == begin || in_word[(uint8_t)*at] == BAD)
         return kineto_bad;
     *value = (kineto_slice){begin, (size_t)(at - begin)};
     return at;

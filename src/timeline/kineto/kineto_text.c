@@ -172,9 +172,58 @@ static kineto_slice next_of(const char **at, const char *end)
     return value;
 }
 
+/* Asked of every operation: two letters first that few names have. */
+bool kineto_needs_values(const kineto_event *event)
+{
+    static const char *const words[] = {"tention", "tn_", "volution"};
+    const char *const name = event->name.data, *const end = name + event->name.size;
+
+    if (event->values.data == NULL)
+        return false;
+    if (event->name.size > 7 && memcmp(name, "triton_", 7) == 0)
+        return true;
+    for (const char *at = name; at + 1 < end; at++) {
+        if (!(at[0] == 't' && at[1] == 't') && !(at[0] == 'n' && at[1] == 'v'))
+            continue;
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+            if ((size_t)(end - at) > strlen(words[i]) &&
+                memcmp(at + 1, words[i], strlen(words[i])) == 0)
+                return true;
+    }
+    return false;
+}
+
+enum { MOST_VALUE = 64 };
+
+/* "=[2,2]": a number, whole or not, a truth, or a list of them; false: something else, or nothing. */
+static bool read_value(kineto_slice value, char text[MOST_VALUE + 2])
+{
+    size_t length = 0;
+
+    if (value.size == 0 || value.size > MOST_VALUE)
+        return false;
+    text[length++] = '=';
+    for (size_t i = 0; i < value.size; i++) {
+        if (value.data[i] == '\0' || strchr("0123456789.,-[] TrueFals", value.data[i]) == NULL)
+            return false;
+        if (value.data[i] != ' ')
+            text[length++] = value.data[i];
+    }
+    text[length] = '\0';
+    return length > 1;
+}
+
+static void add_absent(ridge_text *out, size_t *count)
+{
+    for (; *count > 0; --*count)
+        ridge_text_add(out, out->length > 0 ? " -" : "-");
+}
+
 /* The inputs that have dimensions, in order; of a list of tensors each. */
 void kineto_add_shapes(ridge_text *out, const kineto_event *event)
 {
+    const char *values_at = kineto_needs_values(event) ? event->values.data : NULL;
+    const char *const values_end = values_at != NULL ? values_at + event->values.size : NULL;
     const char *dims_at = event->dims.data, *types_at = event->types.data;
     const char *strides_at = event->strides.data;
     const char *const dims_end = dims_at + event->dims.size;
@@ -182,21 +231,27 @@ void kineto_add_shapes(ridge_text *out, const kineto_event *event)
     const char *const strides_end = strides_at != NULL ? strides_at + event->strides.size : NULL;
     const kineto_slice list = {"", 0};
     kineto_slice dims, inner;
-    size_t absent = 0; /* inputs without dimensions since the last one that has some */
+    size_t absent = 0; /* inputs that say nothing since the last one that does */
+    char text[MOST_VALUE + 2];
 
     while (kineto_member(&dims_at, dims_end, NULL, &dims)) {
         const char *at = dims.data + 1, *const end = dims.data + dims.size;
         const kineto_slice type = next_of(&types_at, types_end);
         const kineto_slice strides = next_of(&strides_at, strides_end);
+        const kineto_slice value = next_of(&values_at, values_end);
         const bool has_lists = strides.size > 2 && strides.data[0] == '[';
         const char *inner_at = has_lists ? strides.data + 1 : NULL;
 
         if (dims.size <= 2 || dims.data[0] != '[') {
-            absent++;
+            if (!read_value(value, text)) {
+                absent++;
+                continue;
+            }
+            add_absent(out, &absent);
+            ridge_text_format(out, "%s%s", out->length > 0 ? " " : "", text);
             continue;
         }
-        for (; absent > 0; absent--)
-            ridge_text_add(out, out->length > 0 ? " -" : "-");
+        add_absent(out, &absent);
         if (*kineto_space(at, end) != '[') {
             add_shape(out, type, dims, strides);
             continue;

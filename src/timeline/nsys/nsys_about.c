@@ -24,6 +24,7 @@ typedef enum wanted_key {
     KEY_SCHEMA,
     KEY_GRAPH_MODE,
     KEY_SKIPS,
+    KEY_BEGAN, /* with the number of a process */
     KEY_COMMAND,
     KEY_ARGUMENT /* with its number */
 } wanted_key;
@@ -70,7 +71,7 @@ static void add_key(nsys_reader *reader, wanted_key key, uint32_t number, int64_
 
 static void look_at_key(nsys_reader *reader, const nsys_row *row)
 {
-    static const char argument[] = "PROCESS_0:ARGUMENT_";
+    static const char argument[] = "PROCESS_0:ARGUMENT_", began[] = "RECORDING_BEGAN:";
     size_t length;
     const char *const text = nsys_row_text(reader, row, 0, &length);
 
@@ -79,6 +80,8 @@ static void look_at_key(nsys_reader *reader, const nsys_row *row)
             add_key(reader, keys[i].key, 0, row->rowid);
             return;
         }
+    if (strncmp(text, began, sizeof(began) - 1) == 0)
+        add_key(reader, KEY_BEGAN, 0, row->rowid);
     if (strncmp(text, argument, sizeof(argument) - 1) == 0) {
         const char *const digits = text + sizeof(argument) - 1;
         const size_t count = strspn(digits, "0123456789");
@@ -132,6 +135,9 @@ static void take_value(nsys_reader *reader, versions *found, const key_row *row,
         return;
     case KEY_SKIPS:
         info->skips_cheap_calls |= is_text(text, length, "true");
+        return;
+    case KEY_BEGAN: /* only where a recording was delayed */
+        info->is_delayed = true;
         return;
     case KEY_COMMAND:
     case KEY_ARGUMENT: /* sorted: the command comes first */

@@ -22,6 +22,8 @@ static void *read_calls(void *argument)
     struct nsys_beside *const beside = argument;
 
     nsys_read_calls(&beside->reader);
+    if (!beside->reader.trace->failed) /* who has no memory now, has it later or fails there */
+        (void)trace_sort_calls(beside->reader.trace);
     return NULL;
 }
 

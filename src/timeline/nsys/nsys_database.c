@@ -20,14 +20,19 @@ enum {
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-/* What reading needs: SELECT, columns of tables, the list of columns. Functions, recursion,
- * attaching and every writing are refused. */
+/* The function that is called with each row of a scan. */
+#define ROW_FUNCTION "ridge_row"
+
+/* What reading needs: SELECT, columns of tables, the list of columns, the function of scans. Other
+ * functions, recursion, attaching and every writing are refused. */
 static int allow_reading(void *context, int action, const char *first, const char *second,
                          const char *schema, const char *trigger)
 {
-    (void)context, (void)second, (void)schema, (void)trigger;
+    (void)context, (void)schema, (void)trigger;
     if (action == SQLITE_SELECT || action == SQLITE_READ)
         return SQLITE_OK;
+    if (action == SQLITE_FUNCTION)
+        return strcmp(second, ROW_FUNCTION) == 0 ? SQLITE_OK : SQLITE_DENY;
     return action == SQLITE_PRAGMA && strcmp(first, "table_info") == 0 ? SQLITE_OK : SQLITE_DENY;
 }
 
@@ -118,14 +123,23 @@ static bool has_schema(nsys_database *database)
     return code == SQLITE_OK;
 }
 
+static void step_row(sqlite3_context *context, int count, sqlite3_value **cells);
+
+static void end_rows(sqlite3_context *context)
+{
+    sqlite3_result_null(context);
+}
+
 static ridge_status finish_open(nsys_database *database, ridge_error *err)
 {
-    char pragma[64];
-
     harden(database);
-    snprintf(pragma, sizeof(pragma), "PRAGMA mmap_size = %" PRIu64, database->size_bytes);
     sqlite3_exec(database->handle, "PRAGMA query_only = 1", NULL, NULL, NULL);
-    sqlite3_exec(database->handle, pragma, NULL, NULL, NULL); /* faster, no more */
+    /* Each page is read once: a map of the file is no faster, and counts as memory. */
+    sqlite3_exec(database->handle, "PRAGMA mmap_size = 0", NULL, NULL, NULL);
+    if (sqlite3_create_function_v2(database->handle, ROW_FUNCTION, -1,
+                                   SQLITE_UTF8 | SQLITE_DIRECTONLY, database, NULL, step_row,
+                                   end_rows, NULL) != SQLITE_OK)
+        return describe(database, err);
     sqlite3_set_authorizer(database->handle, allow_reading, NULL);
     if (has_schema(database))
         return RIDGE_OK;
@@ -256,148 +270,211 @@ bool nsys_has_table(nsys_database *database, const char *name)
     return found;
 }
 
-bool nsys_has_column(nsys_database *database, const char *table, const char *column)
+/* Its place in a row; -1: there is none. */
+static int number_of_column(nsys_database *database, const char *table, const char *column)
 {
     sqlite3_stmt *statement = NULL;
     char pragma[128];
-    bool found = false;
+    int number = -1;
 
     snprintf(pragma, sizeof(pragma), "PRAGMA table_info(\"%s\")", table);
     if (sqlite3_prepare_v2(database->handle, pragma, -1, &statement, NULL) == SQLITE_OK)
-        while (!found && sqlite3_step(statement) == SQLITE_ROW) {
+        while (number < 0 && sqlite3_step(statement) == SQLITE_ROW) {
             const char *const name = (const char *)sqlite3_column_text(statement, 1);
 
-            found = name != NULL && sqlite3_stricmp(name, column) == 0;
+            if (name != NULL && sqlite3_stricmp(name, column) == 0)
+                number = sqlite3_column_int(statement, 0);
         }
     sqlite3_finalize(statement);
-    return found;
+    return number;
+}
+
+bool nsys_has_column(nsys_database *database, const char *table, const char *column)
+{
+    return number_of_column(database, table, column) >= 0;
 }
 
 /* -- scanning ---------------------------------------------------------------------------------- */
 
-/* Names the columns that exist. False: out of memory, or one that every version has is missing. */
-static bool write_query(nsys_reader *reader, const nsys_table *table, ridge_text *sql,
-                        int *result_index)
-{
-    int count = 1;
+/* A statement that hands out rows and values one by one spends as long on handing out as on reading.
+ * One aggregate over the table takes each row in a call of ours instead. */
+typedef struct nsys_scanning {
+    nsys_reader *reader;
+    const nsys_table *table;
+    nsys_row row;
+    int result_index[NSYS_COLUMNS];
+    uint8_t columns[NSYS_COLUMNS]; /* that exist, in the order of cells after the first */
+    unsigned column_count;
+    uint64_t count; /* rows met */
+    bool is_stopped;
+} nsys_scanning;
 
-    ridge_text_add(sql, "SELECT rowid");
-    for (unsigned i = 0; i < NSYS_COLUMNS; i++)
-        result_index[i] = -1;
+/* The columns that exist. False: one that every version has is missing. */
+static bool choose_columns(nsys_scanning *scanning)
+{
+    nsys_reader *const reader = scanning->reader;
+    const nsys_table *const table = scanning->table;
+    int last = -1;
+
     for (unsigned i = 0; i < NSYS_COLUMNS && table->columns[i] != NULL; i++) {
-        if (nsys_has_column(&reader->database, table->name, table->columns[i])) {
-            ridge_text_format(sql, ", \"%s\"", table->columns[i]);
-            result_index[i] = count++;
-        } else if ((table->required >> i & 1) != 0) {
+        const int number = number_of_column(&reader->database, table->name, table->columns[i]);
+        unsigned *const count = &scanning->column_count;
+
+        if (number < 0 && (table->required >> i & 1) != 0) {
             trace_partial(reader->trace, "table %s has no column %s", table->name,
                           table->columns[i]);
             return false;
         }
+        if (number < 0)
+            continue;
+        scanning->columns[(*count)++] = (uint8_t)i;
+        if (number <= last)
+            continue;
+        /* The engine finds its way to a column past all before it, and remembers them: the last one
+         * first, and it goes there once instead of step by step. */
+        last = number;
+        scanning->columns[*count - 1] = scanning->columns[0];
+        scanning->columns[0] = (uint8_t)i;
     }
-    ridge_text_format(sql, " FROM \"%s\"", table->name);
-    reader->trace->failed = reader->trace->failed || sql->failed;
-    return !sql->failed;
+    return true;
+}
+
+static void write_query(nsys_scanning *scanning, ridge_text *sql)
+{
+    const nsys_table *const table = scanning->table;
+
+    for (unsigned i = 0; i < NSYS_COLUMNS; i++)
+        scanning->result_index[i] = -1;
+    ridge_text_add(sql, "SELECT " ROW_FUNCTION "(rowid");
+    for (unsigned i = 0; i < scanning->column_count; i++) {
+        scanning->result_index[scanning->columns[i]] = (int)i + 1;
+        ridge_text_format(sql, ", \"%s\"", table->columns[scanning->columns[i]]);
+    }
+    /* In order of rows, whatever index would do. */
+    ridge_text_format(sql, ") FROM \"%s\" NOT INDEXED", table->name);
 }
 
 /* False: a column holds what it must not. */
-static bool fill(nsys_row *row, const nsys_table *table)
+static bool fill(nsys_scanning *scanning, sqlite3_value **cells)
 {
-    row->has = 0;
-    for (unsigned i = 0; i < NSYS_COLUMNS && table->columns[i] != NULL; i++) {
-        const int index = row->result_index[i];
-        const bool is_text = (table->text >> i & 1) != 0;
-        sqlite3_value *const value =
-            index >= 0 ? sqlite3_column_value(row->statement, index) : NULL;
-        const int type = value != NULL ? sqlite3_value_type(value) : SQLITE_NULL;
+    const uint8_t *const columns = scanning->columns;
+    const unsigned count = scanning->column_count;
+    const uint32_t texts = scanning->table->text;
+    nsys_row *const row = &scanning->row;
+    uint32_t has = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned column = columns[i];
+        const bool is_text = (texts >> column & 1) != 0;
+        const int type = sqlite3_value_type(cells[i + 1]);
 
         if (type == SQLITE_NULL)
             continue;
         if (type != (is_text ? SQLITE_TEXT : SQLITE_INTEGER))
             return false;
         if (!is_text)
-            row->values[i] = sqlite3_value_int64(value);
-        row->has |= 1u << i;
+            row->values[column] = sqlite3_value_int64(cells[i + 1]);
+        has |= 1u << column;
     }
-    return (row->has & table->required) == table->required;
+    row->cells = cells;
+    row->has = has;
+    return (has & scanning->table->required) == scanning->table->required;
+}
+
+static void step_row(sqlite3_context *context, int count, sqlite3_value **cells)
+{
+    const nsys_database *const database = sqlite3_user_data(context);
+    nsys_scanning *const scanning = database->scanning;
+    const int64_t rowid = sqlite3_value_int64(cells[0]);
+
+    /* A page that stands in the tree twice would be read as often as its maker likes. */
+    if (scanning == NULL || count != (int)scanning->column_count + 1 ||
+        scanning->reader->trace->failed || database->text_left < 0 ||
+        (scanning->count > 0 && rowid <= scanning->row.rowid)) {
+        if (scanning != NULL)
+            scanning->is_stopped = true;
+        sqlite3_result_error_code(context, SQLITE_ABORT);
+        return;
+    }
+    scanning->row.rowid = rowid;
+    scanning->count++;
+    if (fill(scanning, cells))
+        scanning->table->row(scanning->reader, &scanning->row);
+    else
+        scanning->reader->trace->info.skipped_count++;
 }
 
 /* Why a scan ended that did not come to the last row. */
-static void end_early(nsys_reader *reader, const nsys_table *table, int code, uint64_t count)
+static void end_early(const nsys_scanning *scanning, int code)
 {
+    nsys_reader *const reader = scanning->reader;
     const char *why = sqlite3_errstr(code);
 
     if (code == SQLITE_NOMEM) {
         reader->trace->failed = true;
         return;
     }
-    if (code == SQLITE_ROW)
+    if (scanning->is_stopped)
         why = reader->database.text_left < 0 ? "more text than the file has bytes"
                                              : "rows out of order";
-    trace_partial(reader->trace, "table %s: %s after %" PRIu64 " rows", table->name, why, count);
+    trace_partial(reader->trace, "table %s: %s after %" PRIu64 " rows", scanning->table->name, why,
+                  scanning->count);
 }
 
-static int step_all(nsys_reader *reader, const nsys_table *table, nsys_row *row, uint64_t *count)
+static int run_query(nsys_database *database, nsys_scanning *scanning, const char *sql)
 {
-    int code;
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(database->handle, sql, -1, &statement, NULL);
 
-    while ((code = sqlite3_step(row->statement)) == SQLITE_ROW && !reader->trace->failed) {
-        const int64_t rowid = sqlite3_column_int64(row->statement, 0);
-
-        /* A page that stands in the tree twice would be read as often as its maker likes. */
-        if ((*count > 0 && rowid <= row->rowid) || reader->database.text_left < 0)
-            break;
-        row->rowid = rowid;
-        (*count)++;
-        if (fill(row, table))
-            table->row(reader, row);
-        else
-            reader->trace->info.skipped_count++;
+    if (code == SQLITE_OK) {
+        database->scanning = scanning;
+        code = sqlite3_step(statement);
+        database->scanning = NULL;
     }
+    sqlite3_finalize(statement);
     return code & 0xff;
 }
 
 void nsys_scan(nsys_reader *reader, const nsys_table *table)
 {
-    sqlite3 *const handle = reader->database.handle;
-    int result_index[NSYS_COLUMNS];
-    nsys_row row = {.result_index = result_index};
+    nsys_database *const database = &reader->database;
+    const uint64_t size = database->size_bytes;
+    const uint64_t largest = table->text == 0 && size > ROW_BYTES ? ROW_BYTES : size;
+    nsys_scanning scanning = {.reader = reader, .table = table};
     ridge_text sql;
-    uint64_t count = 0;
-    int code;
 
-    if (reader->trace->failed || !nsys_has_table(&reader->database, table->name))
+    scanning.row.result_index = scanning.result_index;
+    if (reader->trace->failed || !nsys_has_table(database, table->name) ||
+        !choose_columns(&scanning))
         return;
     ridge_text_init(&sql);
-    if (write_query(reader, table, &sql, result_index)) {
-        const uint64_t size = reader->database.size_bytes;
-        const int before = sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1);
-        const uint64_t largest = table->text == 0 && size > ROW_BYTES ? ROW_BYTES : size;
+    write_query(&scanning, &sql);
+    reader->trace->failed = sql.failed;
+    if (!sql.failed) {
+        const int before = sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, -1);
+        int code;
 
         if (largest < (uint64_t)before)
-            sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, (int)largest);
-        code = sqlite3_prepare_v2(handle, sql.data, -1, &row.statement, NULL);
-        if (code == SQLITE_OK)
-            code = step_all(reader, table, &row, &count);
-        if (code != SQLITE_DONE && !reader->trace->failed)
-            end_early(reader, table, code, count);
-        sqlite3_finalize(row.statement);
-        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, before);
+            sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, (int)largest);
+        code = run_query(database, &scanning, sql.data);
+        if (code != SQLITE_ROW && !reader->trace->failed)
+            end_early(&scanning, code);
+        sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, before);
     }
     ridge_text_release(&sql);
 }
 
 const char *nsys_row_text(nsys_reader *reader, const nsys_row *row, unsigned column, size_t *length)
 {
-    const int index = row->result_index[column];
     const char *text;
 
     *length = 0;
     if (!nsys_has(row, column))
         return "";
-    text = (const char *)sqlite3_column_text(row->statement, index);
+    text = (const char *)sqlite3_value_text(row->cells[row->result_index[column]]);
     if (text == NULL)
         return "";
-    *length = (size_t)sqlite3_column_bytes(row->statement, index);
+    *length = (size_t)sqlite3_value_bytes(row->cells[row->result_index[column]]);
     reader->database.text_left -= (int64_t)*length;
     return text;
 }

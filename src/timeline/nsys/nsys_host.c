@@ -136,8 +136,11 @@ static void add_range(nsys_reader *reader, const nsys_row *row)
 }
 
 /* Domains are named by rows of their own, which may come after their first range. */
-static const nsys_table domains = {"NVTX_EVENTS", RANGE_COLUMNS, 1u << THREAD | 1u << TYPE,
-                                   1u << TEXT, add_domain};
+static const nsys_table domains = {"NVTX_EVENTS",
+                                   {"", "", "globalTid", "eventType", "text", "textId", "domainId"},
+                                   1u << THREAD | 1u << TYPE,
+                                   1u << TEXT,
+                                   add_domain};
 
 static const nsys_table ranges = {"NVTX_EVENTS", RANGE_COLUMNS,
                                   1u << START | 1u << THREAD | 1u << TYPE, 1u << TEXT, add_range};

@@ -16,6 +16,8 @@
 
 /* -- the database ------------------------------------------------------------------------------ */
 
+struct nsys_scanning;
+
 typedef struct nsys_database {
     sqlite3 *handle;
     uint64_t size_bytes;
@@ -24,7 +26,8 @@ typedef struct nsys_database {
     bool is_cut;             /* fewer pages than the header says */
     bool is_damaged;         /* in its schema */
     uint64_t page_count, expected_page_count;
-    uint32_t application; /* its PRAGMA application_id */
+    uint32_t application;           /* its PRAGMA application_id */
+    struct nsys_scanning *scanning; /* the scan that runs */
 } nsys_database;
 
 /* RIDGE_ERR_IO; RIDGE_ERR_FORMAT: not a database that can be read at all. A database that lacks
@@ -54,8 +57,8 @@ typedef struct nsys_row {
     int64_t rowid;
     int64_t values[NSYS_COLUMNS];
     uint32_t has;            /* bit i: column i holds a number, or text where it may */
-    sqlite3_stmt *statement; /* for nsys_row_text() */
-    const int *result_index; /* of each column; -1: the table has none */
+    sqlite3_value **cells;   /* for nsys_row_text() */
+    const int *result_index; /* of each column in cells; -1: the table has none */
 } nsys_row;
 
 typedef struct nsys_table {
@@ -136,7 +139,14 @@ typedef struct nsys_recent {
     bool is_used;
 } nsys_recent;
 
-enum { NSYS_RECENT = 1024 };
+enum { NSYS_RECENT = 1024, NSYS_RECENT_STREAMS = 64 };
+
+/* Where work ran, as its row says and as the trace numbers it. */
+typedef struct nsys_place {
+    int64_t global, device, context, id;
+    uint32_t process, stream; /* process: of the trace */
+    bool is_used;
+} nsys_place;
 
 struct nsys_reader {
     ridge_trace *trace;
@@ -146,6 +156,7 @@ struct nsys_reader {
     size_t string_count, string_capacity;
     sqlite3_stmt *string_text;
     nsys_recent recent[NSYS_RECENT]; /* strings, by their last bits */
+    nsys_place places[NSYS_RECENT_STREAMS];
     nsys_map processes, threads, streams, domains, gpus, complaints;
     bool devices_differ; /* a device number means different GPUs in different processes */
     bool knows_null_streams;
@@ -203,6 +214,8 @@ bool nsys_device(nsys_reader *reader, int64_t pid, int64_t device_id, uint32_t *
 bool nsys_known_device(const nsys_reader *reader, int64_t pid, int64_t device_id, uint32_t *device);
 bool nsys_stream(nsys_reader *reader, uint32_t device, uint32_t process, int64_t context,
                  int64_t id, uint32_t *stream);
+/* Process, device and stream at once: fills in process and stream. False as above. */
+bool nsys_find_place(nsys_reader *reader, nsys_place *place);
 uint32_t nsys_known_stream(const nsys_reader *reader, uint32_t device, uint32_t process,
                            int64_t context, int64_t id);
 

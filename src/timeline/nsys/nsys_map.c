@@ -258,3 +258,25 @@ bool nsys_stream(nsys_reader *reader, uint32_t device, uint32_t process, int64_t
     remember(reader, &reader->streams, key_of_stream(device, process, context, id), *stream);
     return true;
 }
+
+bool nsys_find_place(nsys_reader *reader, nsys_place *place)
+{
+    const uint64_t mixed = (uint64_t)place->id + 8 * (uint64_t)place->device +
+                           (uint64_t)place->context + ((uint64_t)place->global >> 24);
+    nsys_place *const recent = &reader->places[mixed % NSYS_RECENT_STREAMS];
+    uint32_t device;
+
+    /* A trace has few, and each row names one. */
+    if (!recent->is_used || recent->id != place->id || recent->device != place->device ||
+        recent->context != place->context || recent->global != place->global) {
+        if (!nsys_process(reader, place->global, &place->process) ||
+            !nsys_device(reader, nsys_pid_of(place->global), place->device, &device) ||
+            !nsys_stream(reader, device, place->process, place->context, place->id, &place->stream))
+            return false;
+        *recent = *place;
+        recent->is_used = true;
+    }
+    place->process = recent->process;
+    place->stream = recent->stream;
+    return true;
+}

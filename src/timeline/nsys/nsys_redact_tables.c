@@ -92,6 +92,7 @@ const nsys_copied *nsys_copied_tables(size_t *count)
 
 bool nsys_is_copied_setting(const char *key)
 {
+    static const char began[] = "RECORDING_BEGAN:"; /* and a process */
     static const char *const keys[] = {"EXPORT_PRODUCT_NAME",
                                        "EXPORT_PRODUCT_VERSION",
                                        "EXPORT_PRODUCT_DATE",
@@ -109,5 +110,5 @@ bool nsys_is_copied_setting(const char *key)
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
-    return false;
+    return strncmp(key, began, sizeof(began) - 1) == 0;
 }

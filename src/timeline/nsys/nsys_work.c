@@ -15,22 +15,22 @@ enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PROCESS, COMMON };
 /* Adds the work when its common columns make sense. */
 static void add_work(nsys_reader *reader, const nsys_row *row, ridge_trace_op *op)
 {
-    const int64_t global = nsys_value(row, PROCESS, 0);
-    trace_key key = {.correlation = (uint64_t)nsys_value(row, CORRELATION, 0)};
-    uint32_t device;
+    nsys_place place = {.global = nsys_value(row, PROCESS, 0),
+                        .device = row->values[DEVICE],
+                        .context = nsys_value(row, CONTEXT, 0),
+                        .id = row->values[STREAM]};
 
     op->start_ns = row->values[START];
     op->end_ns = row->values[END];
     op->api = RIDGE_TRACE_NONE;
     if (!nsys_is_time(op->start_ns) || !nsys_is_time(op->end_ns) ||
-        !nsys_process(reader, global, &key.process) ||
-        !nsys_device(reader, nsys_pid_of(global), row->values[DEVICE], &device) ||
-        !nsys_stream(reader, device, key.process, nsys_value(row, CONTEXT, 0), row->values[STREAM],
-                     &op->stream)) {
+        !nsys_find_place(reader, &place)) {
         reader->trace->info.skipped_count++;
         return;
     }
-    trace_add_op(reader->trace, op, key);
+    op->stream = place.stream;
+    trace_add_op(reader->trace, op,
+                 (trace_key){(uint64_t)nsys_value(row, CORRELATION, 0), place.process});
 }
 
 /* -- kernels ----------------------------------------------------------------------------------- */

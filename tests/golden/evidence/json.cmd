@@ -1,1 +1,1 @@
-sh ../golden/with_ledger ledger/campaign.jsonl 'evidence --json' | head -60
+sh ../golden/with_ledger ledger/campaign.jsonl 'evidence --json' | head -63

@@ -1,1 +1,1 @@
-ridge timeline --json --gaps 0 timeline/truncated.json | head -20
+ridge timeline --json --gaps 0 timeline/truncated.json | head -21

@@ -1,0 +1,1 @@
+sh ../golden/with_ledger - 'step start --campaign sweep a >/dev/null 2>&1' 'compare rms_norm:ref rms_norm:cpu --device cpu --sweep m=4:8:x2,n=64,dtype=f32 --placements 2 --budget 1 --records rows >/dev/null 2>&1 || :' 'ledger query "SELECT count(holm_p) AS filed, sum(holm_p IS NOT NULL AND confirm_of IS NOT NULL) AS second FROM comparison"'

@@ -1,0 +1,1 @@
+sh ../golden/with_ledger ledger/campaign.jsonl 'ledger import $DATA/ledger/sweep.jsonl' 'ledger query "SELECT verdict, holm_p FROM v_comparison WHERE holm_p IS NOT NULL ORDER BY holm_p"' 'ledger export' | grep 'holm_p\|IMPROVED  '

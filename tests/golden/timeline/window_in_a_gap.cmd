@@ -1,0 +1,1 @@
+ridge timeline --window 340us..360us timeline/decode.json
