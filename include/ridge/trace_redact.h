@@ -13,6 +13,8 @@
  * - Directories in every path, and names that were found (a user of /home/NAME, a host): replaced
  *   where they stand by others of the same length, as ridge_report_redact() does. Names of kernels
  *   stay: when a found name is part of one, ridge_trace_redaction says so.
+ * - Processes and threads that are text in JSON ("host1: 4711"): words that are not known to be
+ *   harmless ("rank0", "stream 7") become name1, name2, ..., the same word the same everywhere.
  *
  * Process and thread numbers, times since the start, the GPU and versions stay. */
 #ifndef RIDGE_TRACE_REDACT_H

@@ -112,6 +112,28 @@ ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
                                     ridge_error *err);
 void ridge_range_sums_free(ridge_range_sums *sums);
 
+/* A range that launched work, as the GPU saw it. Above it are the ranges of its thread that hold it
+ * entirely, from start to end, and launched work too; its parent is the last of them to start. */
+typedef struct ridge_projected_range {
+    int64_t start_ns, end_ns;   /* first start and last end of what it launched */
+    int64_t kernel_ns, idle_ns; /* as those of ridge_range_sum */
+    uint32_t range;             /* row of ridge_trace_ranges() */
+    uint32_t op_count;
+    uint32_t level;       /* parents up to the outermost: 0 of that */
+    uint32_t child_count; /* ranges whose parent it is */
+} ridge_projected_range;
+
+typedef struct ridge_projected_ranges {
+    size_t count;
+    ridge_projected_range *rows; /* by range, rising */
+} ridge_projected_ranges;
+
+/* kinds as above; window may be NULL. Freed with ridge_projected_ranges_free(). */
+ridge_status ridge_trace_project_ranges(const ridge_trace *trace, unsigned kinds,
+                                        const ridge_trace_window *window,
+                                        ridge_projected_ranges *out, ridge_error *err);
+void ridge_projected_ranges_free(ridge_projected_ranges *ranges); /* empties it */
+
 /* The name that ranges share which differ in numbers: numbers that are words of their own become '*',
  * "decode step *" of "decode step 3"; without the colon of the default domain and what PyTorch's
  * emit_nvtx() puts behind names. Writes into buffer and returns it; cut to size - 1. */

@@ -166,50 +166,6 @@ static ridge_status write_copy_times(const struct csv *csv)
     return finish_sums(csv, CSV_CREATE(columns), &sums);
 }
 
-/* -- ranges -------------------------------------------------------------------------------------- */
-
-/* The columns of nvtx_gpu_proj_sum that sums have. */
-static ridge_status write_projected(const struct csv *csv)
-{
-    static const ridge_column columns[] = {CSV_COLUMN("Range"),
-                                           CSV_COLUMN("Total Proj Time (ns)"),
-                                           CSV_COLUMN("Total Range Time (ns)"),
-                                           CSV_COLUMN("Range Instances"),
-                                           CSV_COLUMN("Proj Avg (ns)"),
-                                           CSV_COLUMN("Total GPU Ops"),
-                                           CSV_COLUMN("Avg GPU Ops"),
-                                           CSV_COLUMN("Kernel Time (ns)"),
-                                           CSV_COLUMN("Idle Time (ns)")};
-    ridge_range_sums sums;
-    const ridge_status status = ridge_trace_sum_ranges(
-        csv->file->trace, 1U << RIDGE_RANGE_NVTX | 1U << RIDGE_RANGE_ANNOTATION, &csv->file->window,
-        &sums, csv->err);
-    ridge_table *table;
-    size_t i;
-
-    if (status != RIDGE_OK)
-        return status;
-    table = CSV_CREATE(columns);
-    for (i = 0; i < sums.count; i++) {
-        const ridge_range_sum *const sum = &sums.rows[i];
-        const double instances = (double)sum->launching_count;
-
-        if (sum->launching_count == 0) /* nothing to project */
-            continue;
-        ridge_table_text(table, sum->name);
-        csv_add_whole(table, sum->projected_ns);
-        csv_add_whole(table, sum->launching_ns);
-        ridge_table_count(table, sum->launching_count);
-        csv_add_decimal(table, timeline_frac((double)sum->projected_ns, instances), 1);
-        ridge_table_count(table, sum->op_count);
-        csv_add_decimal(table, timeline_frac((double)sum->op_count, instances), 1);
-        csv_add_whole(table, sum->kernel_ns);
-        csv_add_whole(table, sum->idle_ns);
-    }
-    ridge_range_sums_free(&sums);
-    return csv_finish(csv, table);
-}
-
 /* -- reports of ridge -------------------------------------------------------------------------- */
 
 static ridge_status write_causes(const struct csv *csv)
@@ -340,7 +296,7 @@ static const struct {
     {"cuda_gpu_mem_size_sum", csv_write_copy_sizes},
     {"nvtx_sum", csv_write_nvtx},
     {"nvtx_kern_sum", csv_write_nvtx_kernels},
-    {"nvtx_gpu_proj_sum", write_projected},
+    {"nvtx_gpu_proj_sum", csv_write_projected},
     {"causes", write_causes},
     {"gaps", write_gaps},
     {"streams", write_streams},

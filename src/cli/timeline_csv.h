@@ -35,5 +35,6 @@ ridge_status csv_finish(const struct csv *csv, ridge_table *table);
 ridge_status csv_write_copy_sizes(const struct csv *csv);
 ridge_status csv_write_nvtx(const struct csv *csv);
 ridge_status csv_write_nvtx_kernels(const struct csv *csv);
+ridge_status csv_write_projected(const struct csv *csv);
 
 #endif

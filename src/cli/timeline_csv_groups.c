@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reports that need every instance: sizes of copies, ranges by style, kernels in ranges. */
+ * Reports that need every instance: sizes of copies, ranges by style and projected onto the GPU,
+ * kernels in ranges. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static int by_name_and_value(const void *left, const void *right)
 struct group {
     const char *name, *kernel;
     uint32_t style, thread;
+    size_t first; /* of its values */
     size_t count, instances;
     double total, average, median, least, most, deviation;
 };
@@ -121,6 +123,7 @@ static struct group *make_groups(const ridge_trace *trace, struct value *values,
         group->kernel = ridge_trace_name(trace, values[i].kernel, NULL);
         group->style = values[i].style;
         group->thread = values[i].thread;
+        group->first = i;
         group->instances = count_instances(values + i, end - i, numbers);
         group_of(values + i, end - i, group);
     }
@@ -257,6 +260,127 @@ ridge_status csv_write_nvtx(const struct csv *csv)
     }
     free(groups);
     return csv_finish(csv, table);
+}
+
+/* -- ranges as the GPU saw them ----------------------------------------------------------------- */
+
+static struct value *projected_times(const ridge_trace *trace,
+                                     const ridge_projected_ranges *projected)
+{
+    size_t range_count, i;
+    const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &range_count);
+    struct value *const values = calloc(projected->count + 1, sizeof(*values));
+
+    for (i = 0; values != NULL && i < projected->count; i++) {
+        const ridge_projected_range *const row = &projected->rows[i];
+
+        values[i].name = ranges[row->range].name;
+        values[i].style = ranges[row->range].flags & RIDGE_RANGE_START_END;
+        values[i].instance = (uint32_t)i;
+        values[i].value = (double)row->end_ns - (double)row->start_ns;
+    }
+    return values;
+}
+
+/* What a range's instances add up to beside their projected times. */
+struct projected_sum {
+    double range_ns, kernel_ns, idle_ns, ops, levels, children;
+};
+
+static struct projected_sum sum_instances(const ridge_trace *trace,
+                                          const ridge_projected_ranges *projected,
+                                          const struct value *values, size_t count)
+{
+    struct projected_sum sum = {0};
+    size_t range_count, i;
+    const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &range_count);
+
+    for (i = 0; i < count; i++) {
+        const ridge_projected_range *const row = &projected->rows[values[i].instance];
+        const ridge_trace_range *const range = &ranges[row->range];
+
+        sum.range_ns += (double)range->end_ns - (double)range->start_ns;
+        sum.kernel_ns += (double)row->kernel_ns;
+        sum.idle_ns += (double)row->idle_ns;
+        sum.ops += row->op_count;
+        sum.levels += row->level;
+        sum.children += row->child_count;
+    }
+    return sum;
+}
+
+static void add_projected_row(ridge_table *table, const struct group *group,
+                              const struct projected_sum *sum)
+{
+    const double instances = (double)group->count;
+
+    ridge_table_text(table, group->name);
+    ridge_table_text(table, style_name(group->style));
+    csv_add_decimal(table, group->total, 0);
+    csv_add_decimal(table, sum->range_ns, 0);
+    ridge_table_count(table, group->count);
+    csv_add_decimal(table, group->average, 1);
+    csv_add_decimal(table, group->median, 1);
+    csv_add_decimal(table, group->least, 0);
+    csv_add_decimal(table, group->most, 0);
+    csv_add_decimal(table, group->deviation, 1);
+    csv_add_decimal(table, sum->ops, 0);
+    csv_add_decimal(table, sum->ops / instances, 1);
+    csv_add_decimal(table, sum->levels / instances, 1);
+    csv_add_decimal(table, sum->children / instances, 1);
+    csv_add_decimal(table, sum->kernel_ns, 0);
+    csv_add_decimal(table, sum->idle_ns, 0);
+}
+
+/* The columns of nsys, then two of ridge. */
+ridge_status csv_write_projected(const struct csv *csv)
+{
+    static const ridge_column columns[] = {CSV_COLUMN("Range"),
+                                           CSV_COLUMN("Style"),
+                                           CSV_COLUMN("Total Proj Time (ns)"),
+                                           CSV_COLUMN("Total Range Time (ns)"),
+                                           CSV_COLUMN("Range Instances"),
+                                           CSV_COLUMN("Proj Avg (ns)"),
+                                           CSV_COLUMN("Proj Med (ns)"),
+                                           CSV_COLUMN("Proj Min (ns)"),
+                                           CSV_COLUMN("Proj Max (ns)"),
+                                           CSV_COLUMN("Proj StdDev (ns)"),
+                                           CSV_COLUMN("Total GPU Ops"),
+                                           CSV_COLUMN("Avg GPU Ops"),
+                                           CSV_COLUMN("Avg Range Lvl"),
+                                           CSV_COLUMN("Avg Num Child"),
+                                           CSV_COLUMN("Kernel Time (ns)"),
+                                           CSV_COLUMN("Idle Time (ns)")};
+    const ridge_trace *const trace = csv->file->trace;
+    ridge_projected_ranges projected;
+    struct value *values;
+    struct group *groups;
+    size_t count = 0, i;
+    ridge_table *table;
+    ridge_status status =
+        ridge_trace_project_ranges(trace, 1U << RIDGE_RANGE_NVTX | 1U << RIDGE_RANGE_ANNOTATION,
+                                   &csv->file->window, &projected, csv->err);
+
+    if (status != RIDGE_OK)
+        return status;
+    values = projected_times(trace, &projected);
+    groups = values != NULL ? make_groups(trace, values, projected.count, &count) : NULL;
+    if (groups != NULL) {
+        table = CSV_CREATE(columns);
+        for (i = 0; i < count; i++) {
+            const struct projected_sum sum =
+                sum_instances(trace, &projected, values + groups[i].first, groups[i].count);
+
+            add_projected_row(table, &groups[i], &sum);
+        }
+        status = csv_finish(csv, table);
+    } else {
+        status = out_of_memory(csv->err);
+    }
+    free(groups);
+    free(values);
+    ridge_projected_ranges_free(&projected);
+    return status;
 }
 
 /* -- kernels in ranges -------------------------------------------------------------------------- */

@@ -60,6 +60,8 @@ static const char *out_text(void)
     "\"metadata\": {\"env\": {\"LOGNAME\": \"jones\", \"SSH_CLIENT\": \"203.0.113.7 22 22\", "     \
     "\"API_KEY\": \"hunter22\"}, \"out\": \"/home/brown/run/log\"}, "                              \
     "\"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 1, \"pg_config\": \"hunter22\"}, "     \
+    "\"trace_id\": \"hunter22\", \"deviceProperties\": [{\"id\": 0, \"name\": \"H of smith\", "    \
+    "\"uuid\": \"hunter22\"}], "                                                                   \
     "\"cupti_version\": 28, "
 #define KERNEL                                                                                     \
     "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm<4>\", \"pid\": 0, \"tid\": 7, "         \
@@ -96,11 +98,11 @@ static struct gone_case {
     {"an overhead", EVENT("overhead", "smith: Lazy Function Loading", TID),
      "Lazy Function Loading"},
     {"the name of a thread", EVENT("cpu_op", "a", "\"tid\": \"worker of smith\""),
-     "\"worker of _____\""},
+     "\"worker of name1\""},
     {"the text of a process",
      ", {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\", \"pid\": \"smith\", \"tid\": 6, "
      "\"ts\": 1, \"dur\": 2}",
-     "\"pid\": \"_____\""},
+     "\"pid\": \"name1\""},
     {"metadata",
      ", {\"ph\": \"M\", \"name\": \"process_labels\", \"pid\": 5, \"args\": {\"labels\": "
      "\"/home/white/run\"}}" EVENT("user_annotation", "of white", TID),
@@ -113,6 +115,25 @@ static struct gone_case {
            TID ", \"args\": {\"Input Dims\": [[\"smith\", 2]], \"Input type\": "
                "[\"smith\"]}"),
      "\"a\""},
+    {"other members of an event",
+     EVENT("user_annotation", "a",
+           TID
+           ", \"cname\": \"smith\", \"id\": \"smith\", \"s\": \"smith\", \"args\": {\"Trace "
+           "name\": \"smith\", \"hostname\": \"wintermute\", \"smith\": {\"jones\": [\"brown\"]}}"),
+     "\"a\""},
+    {"a category that is none", EVENT("smith", "jones", TID) EVENT("cpu_op", "b", TID), "\"b\""},
+    {"names of processes and threads",
+     ", {\"ph\": \"M\", \"name\": \"process_name\", \"pid\": \"smith\", \"args\": {\"name\": "
+     "\"python of smith\"}}, {\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 5, \"tid\": "
+     "\"wintermute\", \"args\": {\"name\": \"thread 6 (jones)\"}}" EVENT("cpu_op", "b", TID),
+     "\"b\""},
+    {"a frame below the home", EVENT("python_function", "~smith/white/a.py(3): f", TID),
+     "/a.py(3): f"},
+    {"what a copy says it is",
+     ", {\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD\", \"pid\": 0, \"tid\": "
+     "7, "
+     "\"ts\": 4, \"dur\": 1, \"args\": {\"device\": 0, \"stream\": 7, \"kind\": \"of smith\"}}",
+     "\"of _____\""},
     {"other events and call stacks",
      EVENT("ac2g", "smith", TID) EVENT(
          "user_annotation", "a", TID ", \"args\": {\"Call stack\": \"/home/smith/a.py: smith\"}"),
@@ -144,7 +165,7 @@ static void is_gone(void **state)
     assert_int_equal(summary.host_count, 1);
     assert_in_range(summary.user_count, 3, 4);
     assert_int_equal(summary.address_count, 1);
-    assert_int_equal(summary.part_count, 3);
+    assert_int_equal(summary.part_count, 4);
     assert_int_equal(summary.remaining_count, 0);
     assert_int_equal(ridge_trace_open(out_path, NULL, &trace, &err), RIDGE_OK);
     assert_string_equal(ridge_trace_get_info(trace)->partial, "");
@@ -164,6 +185,94 @@ static void counts(void **state)
     assert_int_equal(ridge_trace_redact(in_path, out_path, &summary, NULL), RIDGE_OK);
     assert_int_equal(summary.row_count, 1);
     assert_int_equal(summary.path_count, 1);
+    assert_int_equal(summary.mention_count, 3); /* and the name of the device */
+}
+
+/* Who is meant by ids of two calls and a kernel, and what they become. */
+static struct id_case {
+    const char *name;
+    const char *pid, *tid, *work; /* as JSON has them, without quotes */
+    const char *kept[3];          /* the same behind it */
+} ids[] = {
+    {"machines before numbers", "host1: 4711", "6", "host1: 0", {"name1: 4711", "6", "name1: 0"}},
+    {"a machine behind a dash",
+     "ip-10-0-1-17-4711",
+     "6",
+     "ip-10-0-1-17-0",
+     {"name1-4711", "6", "name1-0"}},
+    {"a machine with its domain",
+     "wintermute.example.org/4711",
+     "6",
+     "wintermute.example.org/0",
+     {"name1/4711", "6", "name1/0"}},
+    {"an address", "203.0.113.7", "6", "203.0.113.7", {"name1", "6", "name1"}},
+    {"user and machine",
+     "smith@node17 4711",
+     "6",
+     "smith@node17 0",
+     {"name1@name2 4711", "6", "name1@name2 0"}},
+    {"escapes", "h\\u006fst1: 4711", "6", "host1: 0", {"name1: 4711", "6", "name1: 0"}},
+    {"ranks stay", "[TP00] 4711", "6", "rank0_4711", {"[TP00] 4711", "6", "rank0_4711"}},
+    {"a rank behind the number",
+     "4711 (rank 0)",
+     "6",
+     "4711 (rank 0)",
+     {"4711 (rank 0)", "6", "4711 (rank 0)"}},
+    {"threads", "4711", "loader smith 3", "0", {"4711", "name1 name2 3", "0"}},
+    {"a stream", "4711", "stream 7", "0", {"4711", "stream 7", "0"}},
+    {"names as they come out",
+     "name1: 4711",
+     "name2 3",
+     "name1: 0",
+     {"name1: 4711", "name2 3", "name1: 0"}},
+    {"nothing", "", "Spans", "-", {"", "Spans", "-"}},
+};
+
+static void redacts_ids(void **state)
+{
+    static const char *const secrets[] = {"host1", "ip-10", "wintermute", "example",
+                                          "203.0", "smith", "node17",     "u006f"};
+    const struct id_case *const row = *state;
+    char json[1024];
+
+    snprintf(
+        json, sizeof(json),
+        "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"launch\", "
+        "\"pid\": \"%s\", \"tid\": \"%s\", \"ts\": 1, \"dur\": 2, \"args\": {\"correlation\": "
+        "3}}, {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": \"%s\", \"tid\": 7, "
+        "\"ts\": 4, \"dur\": 2, \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": 3}}]}",
+        row->pid, row->tid, row->work);
+    write_in(json);
+    assert_int_equal(ridge_trace_redact(in_path, out_path, NULL, NULL), RIDGE_OK);
+    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++)
+        if (strstr(out_text(), secrets[i]) != NULL)
+            fail_msg("'%s' is still there:\n%s", secrets[i], out_text());
+    for (size_t i = 0; i < 3; i++) {
+        char member[64];
+        int64_t number;
+
+        number = strspn(row->kept[i], "0123456789") == strlen(row->kept[i]) && *row->kept[i] != 0;
+        snprintf(member, sizeof(member), number ? "\"%s\": %s," : "\"%s\": \"%s\",",
+                 i == 1 ? "tid" : "pid", row->kept[i]);
+        if (strstr(out_text(), member) == NULL)
+            fail_msg("'%s' is not there:\n%s", member, out_text());
+    }
+}
+
+/* A machine that only ids name is gone from other texts too. */
+static void learns_from_ids(void **state)
+{
+    ridge_trace_redaction summary;
+
+    (void)state;
+    write_in(
+        "{\"traceEvents\": [" KERNEL ", {\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": "
+        "\"load on gpu-box7\", \"pid\": \"gpu-box7: 5\", \"tid\": 6, \"ts\": 1, \"dur\": 2}]}");
+    assert_int_equal(ridge_trace_redact(in_path, out_path, &summary, NULL), RIDGE_OK);
+    assert_null(strstr(out_text(), "gpu-box7"));
+    assert_non_null(strstr(out_text(), "\"load on ________\""));
+    assert_non_null(strstr(out_text(), "\"name1: 5\""));
+    assert_int_equal(summary.host_count, 1);
     assert_int_equal(summary.mention_count, 2);
 }
 
@@ -304,8 +413,8 @@ static void again(void **state)
     ridge_trace_redaction summary;
 
     (void)state;
-    write_in("{" MEMBERS
-             "\"traceEvents\": [" KERNEL EVENT("user_annotation", "of smith", TID) "]}");
+    write_in("{" MEMBERS "\"traceEvents\": [" KERNEL EVENT("user_annotation", "of smith", TID)
+                 EVENT("cpu_op", "a", "\"tid\": \"node17 name7-3\"") "]}");
     assert_int_equal(ridge_trace_redact(in_path, out_path, &summary, NULL), RIDGE_OK);
     assert_true(strlen(out_text()) < sizeof(first));
     memcpy(first, out_text(), strlen(out_text()) + 1);
@@ -354,6 +463,8 @@ int main(void)
     static cases list;
 
     CASES_ADD_ROWS(&list, is_gone, gones);
+    CASES_ADD_ROWS(&list, redacts_ids, ids);
+    cases_add(&list, "hosts of ids in texts", learns_from_ids, NULL);
     cases_add(&list, "counts", counts, NULL);
     cases_add(&list, "remains in names of kernels", remains_in_kernels, NULL);
     cases_add(&list, "keeps public words", keeps_public_words, NULL);

@@ -95,6 +95,56 @@ static void keeps_to_a_window(void **state)
     ridge_trace_free(trace);
 }
 
+/* Where a range stands among the others. */
+static struct place_case {
+    const char *name;
+    const char *range;
+    unsigned kinds;
+    ridge_trace_window window;
+    uint32_t level, children, ops;
+    int64_t start_ns, end_ns;
+} place_cases[] = {
+    {"the outermost", ":step", NVTX, {0}, 0, 0, 3, 300, 900},
+    {"its operations", ":step", NVTX | OPS, {0}, 0, 1, 3, 300, 900},
+    {"between two", "aten::linear", NVTX | OPS, {0}, 1, 1, 2, 300, 500},
+    {"the innermost", "aten::mm", NVTX | OPS, {0}, 2, 0, 1, 300, 400},
+    {"one that crosses", ":crossing", NVTX | OPS, {0}, 0, 0, 2, 700, 1300},
+    {"outer ones before the window",
+     "aten::linear",
+     NVTX | OPS,
+     {true, 100, 420, false},
+     0,
+     1,
+     1,
+     300,
+     400},
+};
+
+static void places_a_range(void **state)
+{
+    const struct place_case *const row = *state;
+    ridge_trace *const trace = TRACE_OF(nested);
+    const ridge_projected_range *found = NULL;
+    ridge_projected_ranges projected;
+    size_t count;
+    const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
+
+    assert_int_equal(ridge_trace_project_ranges(trace, row->kinds, &row->window, &projected, NULL),
+                     RIDGE_OK);
+    for (size_t i = 0; i < projected.count; i++)
+        if (strcmp(ridge_trace_name(trace, ranges[projected.rows[i].range].name, NULL),
+                   row->range) == 0)
+            found = &projected.rows[i];
+    assert_non_null(found);
+    assert_int_equal(found->level, row->level);
+    assert_int_equal(found->child_count, row->children);
+    assert_int_equal(found->op_count, row->ops);
+    assert_int_equal(found->start_ns, row->start_ns);
+    assert_int_equal(found->end_ns, row->end_ns);
+    ridge_projected_ranges_free(&projected);
+    ridge_trace_free(trace);
+}
+
 /* -- against a slow count ---------------------------------------------------------------------- */
 
 static uint64_t next_random(uint64_t *seed)
@@ -235,6 +285,50 @@ static ridge_trace *random_trace(uint64_t *seed, trace_row *rows, size_t *row_co
     return trace_support_make(rows, count);
 }
 
+/* Of the ranges that launched something, those in front in the order of rows that hold a range. */
+static void check_projection(const ridge_trace *trace, const ridge_trace_range *ranges,
+                             size_t range_count)
+{
+    uint32_t levels[ROWS_MOST], children[ROWS_MOST] = {0};
+    bool launched[ROWS_MOST];
+    ridge_projected_ranges projected;
+    size_t at = 0;
+
+    assert_int_equal(ridge_trace_project_ranges(trace, NVTX, NULL, &projected, NULL), RIDGE_OK);
+    for (size_t i = 0; i < range_count; i++) {
+        ridge_range_sum sum = {0};
+        size_t parent = SIZE_MAX;
+
+        add_slowly(trace, &ranges[i], &sum);
+        launched[i] = sum.launching_count > 0;
+        for (size_t k = 0; k < i; k++)
+            if (launched[k] && ranges[k].thread == ranges[i].thread &&
+                ranges[k].end_ns >= ranges[i].end_ns)
+                parent = k;
+        levels[i] = parent == SIZE_MAX ? 0 : levels[parent] + 1;
+        if (launched[i] && parent != SIZE_MAX)
+            children[parent]++;
+    }
+    for (size_t i = 0; i < range_count; i++) {
+        const ridge_projected_range *const row = &projected.rows[at];
+        ridge_range_sum sum = {0};
+
+        if (!launched[i])
+            continue;
+        add_slowly(trace, &ranges[i], &sum);
+        assert_true(at++ < projected.count);
+        assert_int_equal(row->range, i);
+        assert_int_equal(row->end_ns - row->start_ns, sum.projected_ns);
+        assert_int_equal(row->kernel_ns, sum.kernel_ns);
+        assert_int_equal(row->idle_ns, sum.idle_ns);
+        assert_int_equal(row->op_count, sum.op_count);
+        assert_int_equal(row->level, levels[i]);
+        assert_int_equal(row->child_count, children[i]);
+    }
+    assert_int_equal(at, projected.count);
+    ridge_projected_ranges_free(&projected);
+}
+
 static void equals_a_slow_count(void **state)
 {
     uint64_t seed = 20240611;
@@ -262,6 +356,7 @@ static void equals_a_slow_count(void **state)
                                 sizeof(expected) - offsetof(ridge_range_sum, count));
             assert_int_equal(sums.outside_count, outside);
         }
+        check_projection(trace, ranges, range_count);
         ridge_range_sums_free(&sums);
         ridge_trace_free(trace);
     }
@@ -276,6 +371,7 @@ static void deep_nesting_is_fast(void **state)
     enum { DEPTH = 200000 };
     ridge_trace *const trace = trace_create();
     const ridge_trace_op *ops;
+    ridge_projected_ranges projected;
     ridge_range_sums sums;
     size_t count;
 
@@ -296,6 +392,11 @@ static void deep_nesting_is_fast(void **state)
     assert_int_equal(sums.rows[0].count, DEPTH);
     assert_int_equal(sums.rows[0].kernel_count, (uint64_t)DEPTH * (DEPTH + 1) / 2);
     assert_int_equal(sums.rows[0].innermost_count, DEPTH);
+    assert_int_equal(ridge_trace_project_ranges(trace, NVTX, NULL, &projected, NULL), RIDGE_OK);
+    assert_int_equal(projected.count, DEPTH);
+    assert_int_equal(projected.rows[DEPTH - 1].level, DEPTH - 1);
+    assert_int_equal(projected.rows[0].child_count, 1);
+    ridge_projected_ranges_free(&projected);
     ridge_range_sums_free(&sums);
     ridge_trace_free(trace);
 }
@@ -348,6 +449,27 @@ static void survives_without_memory(void **state)
             assert_null(sums.rows);
         }
     }
+    ridge_trace_free(trace);
+}
+
+static void projection_survives_without_memory(void **state)
+{
+    ridge_trace *const trace = TRACE_OF(nested);
+    ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
+    size_t nth = 1;
+
+    (void)state;
+    for (; status != RIDGE_OK; nth++) {
+        ridge_projected_ranges projected;
+
+        ridge_memory_fail_at(nth);
+        status = ridge_trace_project_ranges(trace, ALL_KINDS, NULL, &projected, NULL);
+        ridge_memory_fail_at(0);
+        assert_true(status == RIDGE_OK || status == RIDGE_ERR_OUT_OF_MEMORY);
+        assert_true((projected.rows != NULL) == (status == RIDGE_OK));
+        ridge_projected_ranges_free(&projected);
+    }
+    assert_true(nth > 7);
     ridge_trace_free(trace);
 }
 
@@ -445,11 +567,13 @@ int main(void)
     static cases list;
 
     CASES_ADD_ROWS(&list, sums_a_range, range_cases);
+    CASES_ADD_ROWS(&list, places_a_range, place_cases);
     cases_add(&list, "window", keeps_to_a_window, NULL);
     cases_add(&list, "random traces equal a slow count", equals_a_slow_count, NULL);
     cases_add(&list, "deep nesting is fast", deep_nesting_is_fast, NULL);
     cases_add(&list, "times at the ends of their type", times_at_the_ends_of_their_type, NULL);
     cases_add(&list, "without memory", survives_without_memory, NULL);
+    cases_add(&list, "projection without memory", projection_survives_without_memory, NULL);
     CASES_ADD_ROWS(&list, finds_a_window, window_cases);
     cases_add(&list, "no ranges", says_that_there_are_no_ranges, NULL);
     cases_add(&list, "window without memory", window_survives_without_memory, NULL);

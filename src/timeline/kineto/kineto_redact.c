@@ -15,6 +15,7 @@
 #include "base/redact_names.h"
 #include "base/text.h"
 #include "timeline/kineto/kineto_internal.h"
+#include "timeline/kineto/kineto_redact_id.h"
 
 typedef enum text_kind {
     TEXT_FREE,   /* scrubbed */
@@ -27,6 +28,7 @@ typedef struct redactor {
     redact_names names;
     ridge_trace_redaction *summary;
     ridge_text plain, clean; /* a text as read and as written */
+    sum_groups id_words;     /* in the texts of processes and threads */
     ridge_text shapes;
     ridge_text line; /* the event at hand */
     ridge_text head; /* members, as they will be written */
@@ -128,18 +130,27 @@ static void add_text(redactor *to, ridge_text *out, kineto_slice text, text_kind
     add_quoted(out, to->clean.data, to->clean.length);
 }
 
-/* A number as one, anything else as text. */
-static void add_either(redactor *to, ridge_text *out, const char *key, kineto_slice value)
+/* A process or thread: a number as one, of anything else the words that are known. */
+static void add_id(redactor *to, const char *key, kineto_slice value)
 {
+    ridge_text *const out = &to->line;
     int64_t number;
 
     if (value.data == NULL)
         return;
     ridge_text_format(out, ", \"%s\": ", key);
-    if (kineto_integer(value, &number))
+    if (kineto_integer(value, &number)) {
         ridge_text_format(out, "%" PRId64, number);
+        return;
+    }
+    read_plain(to, value);
+    ridge_text_clear(&to->clean);
+    if (to->plain.failed || !kineto_add_redacted_id(&to->clean, &to->id_words,
+                                                    slice_of(to->plain.data, to->plain.length),
+                                                    &to->names.mention_count))
+        to->trace->failed = true;
     else
-        add_text(to, out, value, TEXT_FREE);
+        add_quoted(out, to->clean.data, to->clean.length);
 }
 
 /* -- learning ---------------------------------------------------------------------------------- */
@@ -240,8 +251,20 @@ static void learn_member(redactor *to, kineto_slice key, kineto_slice value, boo
     to->summary->part_count += !is_known;
 }
 
+static void learn_id(redactor *to, kineto_slice id)
+{
+    int64_t number;
+
+    if (id.data == NULL || kineto_integer(id, &number))
+        return;
+    read_plain(to, id);
+    if (!to->plain.failed)
+        kineto_learn_id(&to->names, slice_of(to->plain.data, to->plain.length));
+}
+
 static void learn_event(redactor *to, const kineto_event *event)
 {
+    learn_id(to, event->pid);
     switch (event->class) {
     case KINETO_METADATA:
         if (event->arguments.size > 0)
@@ -484,8 +507,8 @@ static void write_event(redactor *to, const kineto_event *event)
     add_time(to, "ts", event->start_ns);
     if (event->has_duration)
         add_time(to, "dur", event->duration_ns);
-    add_either(to, &to->line, "pid", event->pid);
-    add_either(to, &to->line, "tid", event->tid);
+    add_id(to, "pid", event->pid);
+    add_id(to, "tid", event->tid);
     add_arguments(to, event);
     ridge_text_add(&to->line, "}");
     write_text(to, &to->line);
@@ -681,6 +704,7 @@ ridge_status kineto_redact(const char *path, const char *out_path, ridge_trace_r
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         ridge_text_release(texts[i]);
     redact_names_release(&to->names);
+    sum_groups_release(&to->id_words);
     ridge_trace_free(to->trace);
     ridge_free(to);
     return status;

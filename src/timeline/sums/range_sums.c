@@ -83,6 +83,7 @@ typedef struct range_work {
     sum_groups groups;
     ridge_range_sum *rows;
     size_t row_capacity;
+    ridge_projected_ranges *projected; /* NULL: not asked for */
     uint64_t outside_count;
     int64_t outside_ns;
 } range_work;
@@ -273,6 +274,19 @@ static bool sort_ends(range_work *work, const launch *launches, size_t count)
     return true;
 }
 
+static void keep(range_work *work, const launched *of, uint32_t range, int64_t idle_ns)
+{
+    ridge_projected_ranges *const into = work->projected;
+
+    if (into != NULL)
+        into->rows[into->count++] = (ridge_projected_range){.start_ns = of->first_ns,
+                                                            .end_ns = of->last_ns,
+                                                            .kernel_ns = of->kernel_ns,
+                                                            .idle_ns = idle_ns,
+                                                            .range = range,
+                                                            .op_count = of->op_count};
+}
+
 static void begin_tree(range_work *work, size_t count)
 {
     work->block_count = count / BLOCK + 1;
@@ -323,6 +337,7 @@ static bool sum_thread(range_work *work, const launch *launches, size_t count, s
     for (size_t i = chosen_count; i-- > 0;) {
         const ridge_trace_range *const range = &work->ranges[work->chosen[i]];
         ridge_range_sum *const row = row_of(work, range);
+        int64_t idle_ns;
         launched of;
 
         if (row == NULL)
@@ -343,7 +358,9 @@ static bool sum_thread(range_work *work, const launch *launches, size_t count, s
         row->kernel_ns = sum_add_ns(row->kernel_ns, of.kernel_ns);
         row->kernel_count += of.kernel_count;
         row->op_count += of.op_count;
-        row->idle_ns = sum_add_ns(row->idle_ns, idle_in(work, &of));
+        idle_ns = idle_in(work, &of);
+        row->idle_ns = sum_add_ns(row->idle_ns, idle_ns);
+        keep(work, &of, work->chosen[i], idle_ns);
     }
     return true;
 }
@@ -472,11 +489,10 @@ static bool prepare(range_work *work)
     return beside_end(&innermost) && done;
 }
 
-ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
-                                    const ridge_trace_window *window, ridge_range_sums *out,
-                                    ridge_error *err)
+ridge_status sum_ranges(const ridge_trace *trace, unsigned kinds, const ridge_trace_window *window,
+                        ridge_range_sums *out, ridge_projected_ranges *projected, ridge_error *err)
 {
-    range_work work = {.trace = trace, .kinds = kinds, .window = window};
+    range_work work = {.trace = trace, .kinds = kinds, .window = window, .projected = projected};
     ridge_status status = RIDGE_OK;
     size_t stream_count;
 
@@ -512,6 +528,13 @@ out:
     sum_groups_release(&work.groups);
     ridge_free(work.rows);
     return status;
+}
+
+ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
+                                    const ridge_trace_window *window, ridge_range_sums *out,
+                                    ridge_error *err)
+{
+    return sum_ranges(trace, kinds, window, out, NULL, err);
 }
 
 void ridge_range_sums_free(ridge_range_sums *sums)

@@ -54,6 +54,11 @@ size_t sum_plain_length(const char *name, size_t length);
  * ridge_free(); NULL when out of memory. */
 uint32_t *sum_innermost(const ridge_trace *trace, unsigned kinds, const ridge_trace_window *window);
 
+/* ridge_trace_sum_ranges(), which also writes each range that launched work where projected is not
+ * NULL: it has room for all ranges. Those of a thread come in turn, the last to start first. */
+ridge_status sum_ranges(const ridge_trace *trace, unsigned kinds, const ridge_trace_window *window,
+                        ridge_range_sums *out, ridge_projected_ranges *projected, ridge_error *err);
+
 /* Frames of the interpreter's own functions say nothing, nor do the steps of the profiler. */
 bool sum_says_something(const char *range);
 
