@@ -49,7 +49,6 @@ void timeline_print_gain(const struct timeline_view *view, ridge_output *output)
     const ridge_timeline_next *const next = &view->next;
     const ridge_device_account *const account = view->account;
     const ridge_timeline_verdict verdict = account->verdict;
-    const double span_ns = (double)timeline_span(account);
     char label[LABEL + 1], inside[PART], between[PART] = "", richest[PART], text[3 * PART + 16];
     bool has_both;
 
@@ -57,9 +56,9 @@ void timeline_print_gain(const struct timeline_view *view, ridge_output *output)
         return;
     inside_text(next, inside, sizeof(inside));
     richest_text(next, richest, sizeof(richest));
-    if (verdict == RIDGE_TIMELINE_COPY_BOUND && account->copy_only_ns < timeline_span(account))
+    if (verdict == RIDGE_TIMELINE_COPY_BOUND && !isnan(next->copy_gain))
         snprintf(between, sizeof(between), "%.2fx with copies under kernels, %.2fx without idle",
-                 span_ns / (span_ns - (double)account->copy_only_ns), next->idle_gain);
+                 next->copy_gain, next->idle_gain);
     else if (account->idle_ns > 0 && !isnan(next->idle_gain))
         snprintf(between, sizeof(between), "%.2fx without idle", next->idle_gain);
     has_both = inside[0] != '\0' && between[0] != '\0';

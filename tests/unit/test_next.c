@@ -497,6 +497,41 @@ static void tells_gains(void **state)
     ridge_trace_free(trace);
 }
 
+/* 20 us of a kernel, copies in a span of 100 us. */
+static struct copy_case {
+    const char *name;
+    int64_t copy_only_ns, copy_busiest_ns, idle_ns;
+    double gain;
+} copy_cases[] = {
+    {"none", 0, 0, 10000, 1},
+    {"under kernels they are gone", 40000, 40000, 0, 10 / 6.0},
+    {"they outlast the kernels", 75000, 95000, 5000, 100 / 95.0},
+    {"two directions at once", 75000, 50000, 5000, 2},
+    {"idle time stays", 30000, 10000, 50000, 10 / 7.0},
+    {"nothing would be left", 100000, 0, 0, NAN},
+};
+
+static void copies_take_their_time(void **state)
+{
+    const struct copy_case *const row = *state;
+    ridge_trace *const trace = TRACE_OF(two_kernels);
+    ridge_device_account account;
+    ridge_timeline_next next;
+    ridge_timeline *timeline;
+
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    account = *ridge_timeline_main_device(timeline);
+    account.copy_only_ns = row->copy_only_ns;
+    account.copy_busiest_ns = row->copy_busiest_ns;
+    account.idle_ns = row->idle_ns;
+    assert_int_equal(ridge_timeline_plan(timeline, &account, NULL, NULL, false, &next, NULL),
+                     RIDGE_OK);
+    is_gain(next.copy_gain, row->gain);
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
 static void advises(void **state)
 {
     const struct advice_case *const row = *state;
@@ -714,6 +749,7 @@ int main(void)
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
     CASES_ADD_ROWS(&list, writes_a_line, line_cases);
     CASES_ADD_ROWS(&list, tells_gains, gain_cases);
+    CASES_ADD_ROWS(&list, copies_take_their_time, copy_cases);
     CASES_ADD_ROWS(&list, advises, advice_cases);
     CASES_ADD_ROWS(&list, tells_more, words_cases);
     cases_add(&list, "the place of most of the time", names_the_place, NULL);

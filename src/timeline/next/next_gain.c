@@ -18,6 +18,15 @@ static double gain(double span_ns, double saved_ns)
     return saved_ns < span_ns ? span_ns / (span_ns - saved_ns) : NAN;
 }
 
+/* Under kernels copies still take their time: of one direction one after the other. */
+static double copy_gain(const ridge_device_account *device, double span_ns)
+{
+    const double rest_ns = span_ns - (double)device->copy_only_ns;
+    const double busiest_ns = (double)device->copy_busiest_ns;
+
+    return gain(span_ns, span_ns - (rest_ns > busiest_ns ? rest_ns : busiest_ns));
+}
+
 /* What the calls that have a least time take above it; 0 where none has. */
 static double saved_by(const ridge_kernel_rank *rank)
 {
@@ -73,6 +82,7 @@ void next_gains(const ridge_trace *trace, const ridge_device_account *device,
         bounded_ns += rank->bound_count > 0 ? rank->bound_ns * rank->ratio : 0;
     }
     out->idle_gain = gain(span_ns, (double)device->idle_ns);
+    out->copy_gain = copy_gain(device, span_ns);
     out->bounded_frac = total_ns > 0 ? bounded_ns / total_ns : NAN;
     out->kernels_gain =
         bounded_ns > 0 ? gain(span_ns, saved_ns < kernel_ns ? saved_ns : kernel_ns) : NAN;
