@@ -258,6 +258,9 @@ ridge_status ridge_given_bounds_unused(const ridge_given_bounds *bounds, const r
 typedef struct ridge_timeline_next {
     bool is_inside; /* the kernels come first; false: the host does */
     char fix[400];  /* what to do about the time between; when inside "" below 5 % of idle time */
+    /* What to do about exposed communication, where that road gives more than the others and 5 % of
+     * the span or more are such; it comes first then. "" */
+    char exposed[240];
     size_t rank_count;
     ridge_kernel_rank *ranks;
     const ridge_kernel_rank *worst; /* of ranks, no communication; NULL: none */
@@ -273,6 +276,8 @@ typedef struct ridge_timeline_next {
     /* With copies under kernels as far as they go: no less is left than the busiest direction of them,
      * as fast as they are here. NAN: nothing would be left. */
     double copy_gain;
+    /* With communication under other kernels, or as short: without what of it nothing else overlaps. */
+    double collective_gain;
     double bounded_frac; /* of the kernels' time: calls with a least time */
     /* Where clearly more is to gain than in the worst, 1.5 times, and how much of the span; NULL. */
     const ridge_kernel_rank *richest;

@@ -532,6 +532,47 @@ static void copies_take_their_time(void **state)
     ridge_trace_free(trace);
 }
 
+/* Of a span of 100 us with 10 us idle. */
+static struct exposed_case {
+    const char *name;
+    ridge_timeline_verdict verdict;
+    int64_t exposed_ns, copy_only_ns;
+    double gain;
+    bool is_first;
+} exposed_cases[] = {
+    {"none", RIDGE_TIMELINE_MIXED, 0, 0, 1, false},
+    {"the kernel gives more", RIDGE_TIMELINE_GPU_BOUND, 29000, 0, 100 / 71.0, false},
+    {"more than the kernel", RIDGE_TIMELINE_GPU_BOUND, 31000, 0, 100 / 69.0, true},
+    {"nothing would be left", RIDGE_TIMELINE_MIXED, 100000, 0, NAN, true},
+    {"copies give more", RIDGE_TIMELINE_COPY_BOUND, 31000, 40000, 100 / 69.0, false},
+    {"an incomplete trace", RIDGE_TIMELINE_INCOMPLETE, 50000, 0, 2, false},
+};
+
+static void tells_exposed_communication(void **state)
+{
+    const struct exposed_case *const row = *state;
+    ridge_trace *const trace = TRACE_OF(two_kernels); /* a takes 60 us: twice as fast, 30 us less */
+    ridge_device_account account;
+    ridge_timeline_next next;
+    ridge_timeline *timeline;
+
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    account = *ridge_timeline_main_device(timeline);
+    account.verdict = row->verdict;
+    account.collective_ns = row->exposed_ns + 5000;
+    account.collective_hidden_ns = 5000;
+    account.copy_only_ns = row->copy_only_ns;
+    assert_int_equal(ridge_timeline_plan(timeline, &account, NULL, NULL, false, &next, NULL),
+                     RIDGE_OK);
+    is_gain(next.collective_gain, row->gain);
+    assert_int_equal(next.exposed[0] != '\0', row->is_first);
+    if (row->is_first)
+        assert_non_null(strstr(next.exposed, "compare the ranks"));
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
 static void advises(void **state)
 {
     const struct advice_case *const row = *state;
@@ -750,6 +791,7 @@ int main(void)
     CASES_ADD_ROWS(&list, writes_a_line, line_cases);
     CASES_ADD_ROWS(&list, tells_gains, gain_cases);
     CASES_ADD_ROWS(&list, copies_take_their_time, copy_cases);
+    CASES_ADD_ROWS(&list, tells_exposed_communication, exposed_cases);
     CASES_ADD_ROWS(&list, advises, advice_cases);
     CASES_ADD_ROWS(&list, tells_more, words_cases);
     cases_add(&list, "the place of most of the time", names_the_place, NULL);
