@@ -646,6 +646,25 @@ static const trace_row start_rows[] = {
     {ROW_CALL, "cudaLaunchKernel", 30200100, 30201000, .key = 4},
     {ROW_KERNEL, "k", 30202000, 30300000, .key = 4},
 };
+/* One gap of 30 ms in front of a few kernels, which need not be many; behind it, less is idle. */
+static const trace_row one_gap_rows[] = {
+    {ROW_COPY, "c", 0, 1000, .detail = RIDGE_COPY_HTOD},
+    {ROW_CALL, "cudaLaunchKernel", 30000000, 30001000, .key = 2},
+    {ROW_KERNEL, "k", 30002000, 30500000, .key = 2},
+    {ROW_CALL, "cudaLaunchKernel", 30600000, 30601000, .key = 3},
+    {ROW_KERNEL, "k", 30602000, 31000000, .key = 3},
+};
+/* Gaps of 10 ms, but kernels behind each. */
+static const trace_row loop_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 1000, .key = 1},
+    {ROW_KERNEL, "k", 2000, 300000, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 10000000, 10001000, .key = 2},
+    {ROW_KERNEL, "k", 10002000, 10300000, .key = 2},
+    {ROW_CALL, "cudaLaunchKernel", 20000000, 20001000, .key = 3},
+    {ROW_KERNEL, "k", 20002000, 20300000, .key = 3},
+    {ROW_CALL, "cudaLaunchKernel", 30000000, 30001000, .key = 4},
+    {ROW_KERNEL, "k", 30002000, 30300000, .key = 4},
+};
 static const trace_row pinned_rows[] = {
     {ROW_CALL, "cudaLaunchKernel", 0, 5, .key = 1},
     {ROW_KERNEL, "k", 10, 20, .key = 1},
@@ -675,6 +694,11 @@ static struct words_case {
      "Most: cudaStreamSynchronize in item", "linear"},
     {"the steps behind the start", ROWS(start_rows), RIDGE_TIMELINE_MODULE_BOUND, false,
      "see the steps with --range 'decode step .*'; ", "10"},
+    {"a start of one gap", ROWS(one_gap_rows), RIDGE_TIMELINE_NO_WORK, false,
+     "99 % of it is the start: see the rest with --window 30.1..31.0; or record that part alone",
+     "loop"},
+    {"a loop with long gaps", ROWS(loop_rows), RIDGE_TIMELINE_NO_WORK, false,
+     "move it out of the loop", "start"},
     {"copies within the GPU", ROWS(pinned_rows), RIDGE_TIMELINE_COPY_BOUND, false, "views",
      "pinned"},
     {"no GPU of NVIDIA, by its calls", ROWS(other_rows), RIDGE_TIMELINE_LAUNCH_BOUND, true, "",

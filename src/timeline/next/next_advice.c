@@ -439,10 +439,13 @@ void next_advice(const ridge_trace *trace, const ridge_device_account *device, b
         stall = find_stall(trace, device, &is_loading);
     if (special(trace, device, row->verdict, is_loading) != NULL)
         words = special(trace, device, row->verdict, is_loading);
-    if (is_whole && !is_loading &&
+    if (!is_loading &&
         (is_of_start(row->verdict) || (is_mixed && largest == RIDGE_IDLE_GRAPH_BUILD)) &&
-        next_steady(trace, device, text, size))
+        next_steady(trace, device, is_whole, text, size)) {
         add(text, size, "; ");
+        if (row->verdict == RIDGE_TIMELINE_NO_WORK) /* there is no loop to move it out of */
+            words = "or record that part alone";
+    }
     if (words != NULL)
         add(text, size, "%s", words);
     if (stall != NULL) {
