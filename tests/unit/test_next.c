@@ -729,6 +729,25 @@ static void tells_more(void **state)
     ridge_trace_free(trace);
 }
 
+/* Within a gap nothing says that there is a loop. */
+static void tells_a_window_in_a_gap(void **state)
+{
+    const ridge_trace_window window = {true, 11000000, 19000000, false};
+    ridge_trace *const trace = TRACE_OF(loop_rows);
+    ridge_timeline *timeline;
+    ridge_timeline_next next;
+
+    (void)state;
+    assert_int_equal(ridge_timeline_create(trace, &window, &timeline, NULL), RIDGE_OK);
+    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_main_device(timeline), NULL, NULL,
+                                         false, &next, NULL),
+                     RIDGE_OK);
+    assert_non_null(strstr(next.fix, "no kernel runs in this part"));
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
 /* Most of the idle time lies in front of what an operation launches. */
 static void names_the_place(void **state)
 {
@@ -818,6 +837,7 @@ int main(void)
     CASES_ADD_ROWS(&list, tells_exposed_communication, exposed_cases);
     CASES_ADD_ROWS(&list, advises, advice_cases);
     CASES_ADD_ROWS(&list, tells_more, words_cases);
+    cases_add(&list, "a window in a gap", tells_a_window_in_a_gap, NULL);
     cases_add(&list, "the place of most of the time", names_the_place, NULL);
     cases_add(&list, "roofs of the device", takes_roofs_from_the_device, NULL);
     cases_add(&list, "without memory", survives_without_memory, NULL);

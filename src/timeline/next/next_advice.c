@@ -377,6 +377,9 @@ static const char *special(const ridge_trace *trace, const ridge_device_account 
     if (verdict == RIDGE_TIMELINE_NO_WORK && is_loading)
         return "load data in workers: DataLoader(num_workers=..., pin_memory=True); raise "
                "prefetch_factor, decode and augment less on the host or on the GPU instead";
+    if (verdict == RIDGE_TIMELINE_NO_WORK && device->kernel_count + device->graph_row_count == 0)
+        return "no kernel runs in this part: whether it is a start or a loop only a wider one "
+               "tells";
     if (verdict != RIDGE_TIMELINE_COPY_BOUND)
         return NULL;
     switch (sort_of_copies(trace, device->device)) {
