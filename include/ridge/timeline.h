@@ -227,7 +227,9 @@ ridge_status ridge_timeline_range_idle(const ridge_timeline *timeline,
  *
  * Ranked by measured over bound among those with 2 % of the kernels' time or more, ties by what can
  * be gained; without bounds by time. Tiny ones come with those: there is little to gain inside a
- * kernel that has next to nothing to do. */
+ * kernel that has next to nothing to do. The worst is the first of them, where calls with a bound make
+ * less than half of the time the one with most time; never communication, and none that could save
+ * less than half a percent before others. */
 typedef struct ridge_kernel_rank {
     ridge_trace_sum sum; /* by demangled name */
     double share_frac;   /* of the device's kernel time */
@@ -278,7 +280,7 @@ typedef struct ridge_timeline_next {
     double copy_gain;
     /* With communication under other kernels, or as short: without what of it nothing else overlaps. */
     double collective_gain;
-    double bounded_frac; /* of the kernels' time: calls with a least time */
+    double bounded_frac; /* of the kernels' time without communication: calls with a least time */
     /* Where clearly more is to gain than in the worst, 1.5 times, and how much of the span; NULL. */
     const ridge_kernel_rank *richest;
     double richest_frac;

@@ -21,8 +21,10 @@ static void inside_text(const ridge_timeline_next *next, char *buffer, size_t si
     if (isnan(next->worst_gain) && isnan(next->kernels_gain))
         snprintf(buffer, size, "%.2fx with %s twice as fast", next->worst_half_gain, which);
     else if (isnan(next->worst_gain))
-        snprintf(buffer, size, "%.2fx with %s twice as fast, %.2fx with others at their least time",
-                 next->worst_half_gain, which, next->kernels_gain);
+        snprintf(
+            buffer, size,
+            "%.2fx with %s twice as fast, %.2fx with others at their least time (%.0f %% have one)",
+            next->worst_half_gain, which, next->kernels_gain, 100 * next->bounded_frac);
     else
         snprintf(buffer, size, "%.2fx with %s at its least time, %.2fx with all (%.0f %% have one)",
                  next->worst_gain, which, next->kernels_gain, 100 * next->bounded_frac);
@@ -41,7 +43,8 @@ static void richest_text(const ridge_timeline_next *next, char *buffer, size_t s
                  ? next->richest->source + strlen(shapes)
                  : "";
     ridge_kernel_base_name(next->richest->sum.name, name, sizeof(name));
-    snprintf(buffer, size, "; most to gain: %.48s%s%s, %.1f %% of the span", name,
+    snprintf(buffer, size, "; most to gain%s: %.48s%s%s, %.1f %% of the span",
+             next->worst->bound_count > 0 ? "" : " of those with a least time", name,
              source[0] != '\0' ? " of " : "", source, 100 * next->richest_frac);
 }
 

@@ -208,7 +208,8 @@ static void print_richest(const ridge_timeline_next *next, ridge_output *output)
         return;
     timeline_short_name(next->richest->sum.name, name, sizeof(name));
     snprintf(text, sizeof(text),
-             "%.160s, where most is to gain: %.1f %% of the span, %.3gx its least time", name,
+             "%.160s, where most is to gain%s: %.1f %% of the span, %.3gx its least time", name,
+             next->worst->bound_count > 0 ? "" : " of those with a least time",
              100 * next->richest_frac, next->richest->ratio);
     timeline_labelled(output, "or", text);
     print_command(next->richest_ncu, output);

@@ -222,6 +222,31 @@ static void never_profiles_communication(void **state)
     ridge_trace_free(trace);
 }
 
+/* Farthest from its least time, but there is less than half a percent to gain. */
+static void gains_of_nothing_are_not_first(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_CALL, "cuInit", 0, 5},
+        {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+        {ROW_KERNEL, "large", 100, 90100, .key = 1},
+        {ROW_CALL, "cudaLaunchKernel", 20, 30, .key = 2},
+        {ROW_KERNEL, "small", 90100, 92100, .key = 2},
+    };
+    static const char text[] = "large bytes=80000\nsmall bytes=1600\n";
+    ridge_trace *const trace = TRACE_OF(rows);
+    ridge_given_bounds *given;
+    ridge_timeline_next next;
+
+    (void)state;
+    assert_int_equal(ridge_given_bounds_parse(text, sizeof(text) - 1, &given, NULL), RIDGE_OK);
+    plan(trace, given, false, &next);
+    assert_string_equal(next.ranks[0].sum.name, "small");
+    assert_string_equal(next.worst->sum.name, "large");
+    ridge_timeline_next_free(&next);
+    ridge_given_bounds_free(given);
+    ridge_trace_free(trace);
+}
+
 /* -- the line ---------------------------------------------------------------------------------- */
 
 static const trace_row first_calls[] = {
@@ -440,6 +465,8 @@ static struct gain_case {
      1, "b", NULL},
     {"1.5 times", "a bytes=36000\nb bytes=14001", RIDGE_TIMELINE_MIXED, 20000, true, true, 10 / 8.0,
      100000 / 84001.0, 100 / 85.0, 100000 / 60001.0, 1, "b", "a"},
+    {"half of the time has a least time", "b bytes=14000", RIDGE_TIMELINE_GPU_BOUND, 4900, true,
+     false, 1000 / 951.0, NAN, 10 / 7.0, 100 / 84.0, 1 / 3.0, "a", "b"},
     {"the host gives more", "a bytes=59000\nb bytes=29000", RIDGE_TIMELINE_MIXED, 10000, false,
      true, 10 / 9.0, 100 / 99.0, 10 / 7.0, 100 / 98.0, 1, "a", NULL},
     {"above 20 % the verdict decides", "", RIDGE_TIMELINE_SYNC_BOUND, 21000, false, true,
@@ -830,6 +857,7 @@ int main(void)
     cases_add(&list, "lines of the user come first", lines_of_the_user_come_first, NULL);
     cases_add(&list, "below its least time", below_the_bound_is_not_the_worst, NULL);
     cases_add(&list, "tiny kernels", tiny_kernels_are_not_first, NULL);
+    cases_add(&list, "nothing to gain", gains_of_nothing_are_not_first, NULL);
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
     CASES_ADD_ROWS(&list, writes_a_line, line_cases);
     CASES_ADD_ROWS(&list, tells_gains, gain_cases);
