@@ -115,7 +115,7 @@ typedef struct ridge_stream_account {
     int64_t busy_ns; /* union */
     int64_t sum_ns;
     size_t overlap_count;    /* work that starts before earlier work of the stream ended: PDL */
-    size_t queue_depth_most; /* launched and not started, at a launch */
+    size_t queue_depth_most; /* in front of a launch: see ridge_device_account */
 } ridge_stream_account;
 
 typedef struct ridge_device_account {
@@ -145,7 +145,8 @@ typedef struct ridge_device_account {
     int64_t hardware_gap_ns;        /* limit: shorter gaps are back to back */
     int64_t launch_latency_ns;      /* limit: later work had to queue. From the median latency */
 
-    /* Launched and not started, counted when a launch call returns; a graph counts once. */
+    /* How many others of its stream stand in front of a launch when its call returns: launched and not
+     * started. The work that runs is not among them, nor the launch itself; a graph counts once. */
     double queue_depth_median; /* NAN: no launches recorded */
     size_t queue_depth_most;
     double queue_empty_frac; /* launches that found nothing queued or running; NAN */

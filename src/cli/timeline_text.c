@@ -79,7 +79,7 @@ static void print_queue(const struct timeline_view *view, ridge_output *output)
             timeline_time(account->median_launch_period_ns, text, sizeof(text)),
             timeline_time(account->median_kernel_ns, other, sizeof(other)));
     if (!isnan(account->queue_empty_frac))
-        add(&line, "; queue empty at %.0f %%, median depth %.*f, most %zu",
+        add(&line, "; queue empty at %.0f %%, %.*f ahead of a launch (median), at most %zu",
             100 * account->queue_empty_frac,
             account->queue_depth_median == floor(account->queue_depth_median) ? 0 : 1,
             account->queue_depth_median, account->queue_depth_most);

@@ -63,10 +63,10 @@ static verdict_case verdicts[] = {
     {"launch: whatever the kernels are", .idle_ns = 500000, .causes = {OF(DISPATCH, 400000)}, .kernel_ns = 10000, .period_ns = 10000, .empty = 1, .kernels = 1, IS(LAUNCH_BOUND), PACE(PREFILL)},
     {"launch: less than 80 % of idle", .idle_ns = 500000, .causes = {OF(DISPATCH, 399999)}, .kernel_ns = 10000, .period_ns = 10000, .empty = 1, .kernels = 1, IS(MIXED), PACE(PREFILL)},
     {"pace: kernels as long as the period", .kernel_ns = 10000, .period_ns = 10000, .kernels = 1, IS(GPU_BOUND), PACE(PREFILL)},
-    {"pace: two queued", .kernel_ns = 100, .period_ns = 10000, .depth = 2, .empty = 1, .kernels = 1, IS(GPU_BOUND), PACE(PREFILL)},
-    {"pace: busy all the same", .kernel_ns = 100, .period_ns = 10000, .depth = 1, .empty = 1, .kernels = 1, IS(GPU_BOUND)},
-    {"pace: the queue is seldom empty", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .depth = 1, .empty = 0.49, .kernels = 1, IS(MIXED)},
-    {"pace: decode", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .depth = 1, .empty = 0.5, .kernels = 1, IS(MIXED), PACE(DECODE)},
+    {"pace: one in front", .kernel_ns = 100, .period_ns = 10000, .depth = 1, .empty = 1, .kernels = 1, IS(GPU_BOUND), PACE(PREFILL)},
+    {"pace: busy all the same", .kernel_ns = 100, .period_ns = 10000, .depth = 0.5, .empty = 1, .kernels = 1, IS(GPU_BOUND)},
+    {"pace: the queue is seldom empty", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .empty = 0.49, .kernels = 1, IS(MIXED)},
+    {"pace: decode", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .empty = 0.5, .kernels = 1, IS(MIXED), PACE(DECODE)},
 };
 /* clang-format on */
 
@@ -171,6 +171,23 @@ static void reasons_have_exposed_communication(void **state)
     assert_string_equal(account.reason, "idle 1.0 %, kernel median 5.00 us");
 }
 
+/* An empty queue has nobody ahead. */
+static void reasons_have_the_queue(void **state)
+{
+    ridge_device_account account = {.end_ns = 100000,
+                                    .kernel_ns = 100000,
+                                    .kernel_count = 30,
+                                    .median_kernel_ns = 5000,
+                                    .median_launch_period_ns = 5100,
+                                    .queue_empty_frac = 1};
+
+    (void)state;
+    account_judge(&account, 0);
+    assert_string_equal(account.reason,
+                        "idle 0.0 %, kernel median 5.00 us, a launch every 5.10 us, "
+                        "0 queued ahead of it (median)");
+}
+
 static void names(void **state)
 {
     (void)state;
@@ -194,6 +211,7 @@ int main(void)
     cases_add(&list, "the reason has the numbers", reasons_have_the_numbers, NULL);
     cases_add(&list, "the reason has exposed communication", reasons_have_exposed_communication,
               NULL);
+    cases_add(&list, "the reason has the queue", reasons_have_the_queue, NULL);
     cases_add(&list, "names", names, NULL);
     return cases_run(&list, "timeline_verdict");
 }
