@@ -78,7 +78,7 @@ typedef enum ridge_pace {
     RIDGE_PACE_UNKNOWN,
     RIDGE_PACE_PREFILL, /* the host runs ahead: kernels are longer than the launch period, or >= 2 queued */
     RIDGE_PACE_DECODE /* the GPU waits: kernels below half of the launch period, queue empty */
-} ridge_pace;
+} ridge_pace;         /* UNKNOWN below 10 launches too: so few may be anything */
 const char *ridge_pace_name(ridge_pace pace); /* "prefill-like", "decode-like", "" */
 
 /* A stretch of idle time with one cause. Sorted by start; touching ones may share a cause. */
@@ -135,6 +135,7 @@ typedef struct ridge_device_account {
     int64_t stall_ns, stall_most_ns;
 
     size_t op_count, kernel_count, copy_count, graph_row_count;
+    size_t launch_count;            /* calls that launched its work */
     size_t graph_launch_count;      /* different launches of graphs */
     size_t graph_kernel_count;      /* kernels (and graph rows) that graphs launched */
     int64_t kernel_sum_ns;          /* with overlaps */
@@ -279,6 +280,9 @@ typedef struct ridge_timeline_next {
     /* With copies under kernels as far as they go: no less is left than the busiest direction of them,
      * as fast as they are here. NAN: nothing would be left. */
     double copy_gain;
+    /* Where most of the idle time lies in the start of a process: how much of it, and what no idle
+     * time gives behind the start, which is what can be gained in a longer run. NAN: no start. */
+    double start_frac, steady_gain;
     /* With communication under other kernels, or as short: without what of it nothing else overlaps. */
     double collective_gain;
     double bounded_frac; /* of the kernels' time without communication: calls with a least time */

@@ -218,6 +218,7 @@ static void write_times(const ridge_device_account *account, ridge_json *json)
         {"kernel_count", account->kernel_count},
         {"copy_count", account->copy_count},
         {"graph_row_count", account->graph_row_count},
+        {"launch_count", account->launch_count},
         {"graph_launch_count", account->graph_launch_count},
         {"graph_kernel_count", account->graph_kernel_count},
         {"queue_depth_most", account->queue_depth_most},
@@ -333,6 +334,8 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_text(json, "worst", next->worst != NULL ? next->worst->sum.name : NULL);
     ridge_json_text(json, "ncu", next->ncu != NULL && next->ncu[0] != '\0' ? next->ncu : NULL);
     ridge_json_number(json, "idle_gain", next->idle_gain);
+    ridge_json_number(json, "start_frac", next->start_frac);
+    ridge_json_number(json, "steady_gain", next->steady_gain);
     ridge_json_number(json, "copy_gain", next->copy_gain);
     ridge_json_number(json, "collective_gain", next->collective_gain);
     ridge_json_number(json, "worst_gain", next->worst_gain);

@@ -756,6 +756,27 @@ static void tells_more(void **state)
     ridge_trace_free(trace);
 }
 
+/* 30 ms in front of the kernels, 100 us between them. */
+static void tells_the_gain_behind_the_start(void **state)
+{
+    ridge_trace *const trace = TRACE_OF(one_gap_rows);
+    ridge_trace *const loop = TRACE_OF(loop_rows);
+    const double idle_ns = 30001000 + 102000, rest_ns = 31000000 - 30002000;
+    ridge_timeline_next next;
+
+    (void)state;
+    plan(trace, NULL, false, &next);
+    is_gain(next.idle_gain, 31000000 / (31000000 - idle_ns));
+    is_gain(next.start_frac, 30001000 / idle_ns);
+    is_gain(next.steady_gain, rest_ns / (rest_ns - 102000));
+    ridge_timeline_next_free(&next);
+    plan(loop, NULL, false, &next);
+    assert_true(isnan(next.start_frac) && isnan(next.steady_gain));
+    ridge_timeline_next_free(&next);
+    ridge_trace_free(trace);
+    ridge_trace_free(loop);
+}
+
 /* Within a gap nothing says that there is a loop. */
 static void tells_a_window_in_a_gap(void **state)
 {
@@ -865,6 +886,7 @@ int main(void)
     CASES_ADD_ROWS(&list, tells_exposed_communication, exposed_cases);
     CASES_ADD_ROWS(&list, advises, advice_cases);
     CASES_ADD_ROWS(&list, tells_more, words_cases);
+    cases_add(&list, "the gain behind a start", tells_the_gain_behind_the_start, NULL);
     cases_add(&list, "a window in a gap", tells_a_window_in_a_gap, NULL);
     cases_add(&list, "the place of most of the time", names_the_place, NULL);
     cases_add(&list, "roofs of the device", takes_roofs_from_the_device, NULL);

@@ -16,6 +16,7 @@ typedef struct verdict_case {
     int64_t causes[RIDGE_IDLE_COUNT]; /* the rest is other-api */
     double kernel_ns, period_ns, graph_gap_ns, depth, empty;
     size_t kernels, graph_kernels, graph_rows;
+    size_t launches; /* 0: enough of them */
     ridge_timeline_verdict verdict;
     ridge_pace pace;
 } verdict_case;
@@ -67,6 +68,8 @@ static verdict_case verdicts[] = {
     {"pace: busy all the same", .kernel_ns = 100, .period_ns = 10000, .depth = 0.5, .empty = 1, .kernels = 1, IS(GPU_BOUND)},
     {"pace: the queue is seldom empty", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .empty = 0.49, .kernels = 1, IS(MIXED)},
     {"pace: decode", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .empty = 0.5, .kernels = 1, IS(MIXED), PACE(DECODE)},
+    {"pace: 9 launches", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .empty = 0.5, .kernels = 1, .launches = 9, IS(MIXED)},
+    {"pace: one of 9 launches", .kernel_ns = 10000, .period_ns = 10000, .kernels = 1, .launches = 9, IS(GPU_BOUND)},
 };
 /* clang-format on */
 
@@ -89,6 +92,7 @@ static void judged(void **state)
         .median_launch_period_ns = row->period_ns != 0 ? row->period_ns : 1e9,
         .median_graph_gap_ns = row->graph_gap_ns,
         .queue_depth_median = row->depth,
+        .launch_count = row->launches != 0 ? row->launches : 10,
         .queue_empty_frac = row->empty,
     };
     int64_t rest_ns = row->idle_ns;

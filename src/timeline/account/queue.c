@@ -292,6 +292,7 @@ bool account_queue(account_device *device)
     if (launches.rows != NULL)
         numbers = ridge_calloc(2 * launches.count + 1, sizeof(*numbers));
     if (numbers != NULL) {
+        device->account.launch_count = launches.count;
         find_period(device, launches.rows, launches.count, numbers);
         find_empty(device, launches.rows, launches.count);
         count_graphs(device, launches.rows, launches.count);

@@ -62,6 +62,20 @@ static void advise_on_exposed(const ridge_device_account *device, double span_ns
     memcpy(out->exposed, words, sizeof(words));
 }
 
+static void find_start(const ridge_trace *trace, const ridge_device_account *device,
+                       ridge_timeline_next *out)
+{
+    next_start_of start;
+    double rest_ns;
+
+    out->start_frac = out->steady_gain = NAN;
+    if (!next_start(trace, device, &start))
+        return;
+    rest_ns = (double)sum_span_ns(start.end_ns, device->end_ns);
+    out->start_frac = start.idle_frac;
+    out->steady_gain = gain(rest_ns, (1 - start.idle_frac) * (double)device->idle_ns);
+}
+
 /* What the calls that have a least time take above it; 0 where none has. */
 static double saved_by(const ridge_kernel_rank *rank)
 {
@@ -164,6 +178,7 @@ void next_gains(const ridge_trace *trace, const ridge_device_account *device,
     }
     out->idle_gain = gain(span_ns, (double)device->idle_ns);
     out->copy_gain = copy_gain(device, span_ns);
+    find_start(trace, device, out);
     out->collective_gain = gain(span_ns, exposed_of(device));
     out->bounded_frac = total_ns > 0 ? bounded_ns / total_ns : NAN;
     find_worst(trace, device, span_ns, out);
