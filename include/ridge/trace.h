@@ -244,14 +244,15 @@ typedef struct ridge_trace_info {
     const char *producer; /* "Nsight Systems 2025.5.2", "PyTorch profiler (CUPTI 28)"; "" */
     const char *schema;   /* "3.24.0", "1"; "" */
     ridge_graph_mode graph_mode;
-    int64_t base_ns;        /* to add for time since the epoch; 0: not told */
-    int64_t resolution_ns;  /* of times in the file: 1, or 1000 for whole microseconds */
-    int rank, world_size;   /* -1: not told */
-    bool has_api;           /* calls of the host were recorded */
-    bool has_stacks;        /* frames of Python: host times are inflated */
-    bool has_shapes;        /* of operations */
-    bool skips_cheap_calls; /* the tool was told not to record all calls */
-    bool is_delayed;        /* and to begin later than the process: launches before are not there */
+    int64_t base_ns;          /* to add for time since the epoch; 0: not told */
+    int64_t resolution_ns;    /* of times in the file: 1, or 1000 for whole microseconds */
+    int rank, world_size;     /* -1: not told */
+    bool has_api;             /* calls of the host were recorded */
+    bool has_stacks;          /* frames of Python: host times are inflated */
+    bool has_shapes;          /* of operations */
+    bool skips_cheap_calls;   /* the tool was told not to record all calls */
+    bool has_several_callers; /* work names no process, and several called: none is joined */
+    bool is_delayed; /* and to begin later than the process: launches before are not there */
     /* The program and its arguments, where the file tells: for the line to run it again. May hold
      * what nobody should see: printed only when the user asks. */
     size_t command_count;

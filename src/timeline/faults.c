@@ -131,10 +131,13 @@ static bool add_of_device(const account_device *device, const work_counts *count
 
     if (device->view->info->has_api && (double)counts->orphan_count > ORPHANS_MOST * kernels)
         ADD(faults, ORPHANS, own, true,
-            "%zu of %zu kernels (%s) have no launch call: the host's part of the trace is cut, or "
-            "another process launched them; their idle time is unknown",
+            "%zu of %zu kernels (%s) have no launch call: %s; their idle time is unknown",
             counts->orphan_count, account->kernel_count,
-            percent((double)counts->orphan_count, kernels).text);
+            percent((double)counts->orphan_count, kernels).text,
+            device->view->info->has_several_callers
+                ? "the file does not say of which process work is (no globalPid), and several "
+                  "called the GPU"
+                : "the host's part of the trace is cut, or another process launched them");
     if (counts->hole_count > 0)
         ADD(faults, LOST_GRAPH, own, true,
             "%zu gaps above 1 ms (%s) touch %zu graph launches that own %d kernels or fewer: "
