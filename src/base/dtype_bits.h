@@ -101,13 +101,14 @@ DTYPE_BOTH uint64_t dtype_nan_bits(ridge_dtype dtype)
     return dtype_overflow_bits(dtype) | quiet;
 }
 
-/* A significand of up to 53 bits shifted right, rounded to nearest, ties to even; 0 < shift < 64. */
+/* A significand shifted right, rounded to nearest, ties to even; 0 < shift < 64. */
 DTYPE_BOTH uint64_t dtype_shift_round(uint64_t significand, int shift)
 {
+    const uint64_t kept = significand >> shift;
+    const uint64_t rest = significand & ((UINT64_C(1) << shift) - 1);
     const uint64_t half = UINT64_C(1) << (shift - 1);
 
-    /* A carry instead of a question, which random values answer either way. */
-    return (significand + (half - 1) + (significand >> shift & 1)) >> shift;
+    return kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1 : 0);
 }
 
 /* A floating-point type. The sign of a NaN is kept, its payload is not. */

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/svg.h"
 #include "ridge/timeline.h"
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 enum {
     WIDTH = 1200,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels of two traces side by side, by demangled name. */
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

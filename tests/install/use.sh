@@ -45,7 +45,12 @@ if ! "$cmake" -S "$here/program" -B "$work/program" -DCMAKE_C_COMPILER="$compile
 fi
 [ "$("$work/program/program" "$data")" = '8 kernels' ] || fail 'the program of CMake fails'
 
-if command -v pkg-config >/dev/null; then
+# pkg-config itself has no words for a folder with a quote in its name; a blank it knows.
+case $root in
+*[\'\"]*) has_quote=true ;;
+*) has_quote=false ;;
+esac
+if ! $has_quote && command -v pkg-config >/dev/null; then
     pc=$(find "$root" -name ridge.pc)
     PKG_CONFIG_PATH=$(dirname "$pc")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     export PKG_CONFIG_PATH

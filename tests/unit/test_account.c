@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 #include "trace_support.h"
 
 typedef struct accounts {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cases.h"
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 typedef struct call_case {
     const char *name;

@@ -4,7 +4,7 @@
 #include "cases.h"
 
 #include "base/memory.h"
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 static const char good[] = "# least work of a call\n"
                            "\n"

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "ridge/timeline.h"
-#include "timeline/account.h"
-#include "timeline/sums_internal.h"
+#include "timeline/account/account.h"
+#include "timeline/sums/sums_internal.h"
 #include "trace_support.h"
 
 /* -- gaps -------------------------------------------------------------------------------------- */

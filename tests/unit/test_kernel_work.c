@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "timeline/next_internal.h"
+#include "timeline/next/next_internal.h"
 
 static struct work_case {
     const char *name;

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "ridge/trace_sums.h"
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 static const ridge_trace_config small = {{4, 1, 1}, {128, 1, 1}, 32, 0, 0};
 static const ridge_trace_config small_again = {{4, 1, 1}, {128, 1, 1}, 40, 1024, 0};

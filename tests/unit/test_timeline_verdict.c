@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "timeline/account.h"
+#include "timeline/account/account.h"
 
 enum { SPAN = 1000000 };
 

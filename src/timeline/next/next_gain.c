@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What each road gives, by Amdahl: the span over the span less what is saved on that road alone. Work
+ * that overlaps hides a part of what is saved, so these are upper bounds. */
+#include "timeline/next/next_internal.h"
+
+#include <math.h>
+
+#include "timeline/account/account.h"
+
+/* Where both roads are told, the one that gives more first. */
+static const double idle_least = 0.05, idle_most = 0.20;
+static const double richer_least = 1.5;
+static const double worth_least = 0.01; /* of the span */
+
+static double gain(double span_ns, double saved_ns)
+{
+    return saved_ns < span_ns ? span_ns / (span_ns - saved_ns) : NAN;
+}
+
+/* What the calls that have a least time take above it; 0 where none has. */
+static double saved_by(const ridge_kernel_rank *rank)
+{
+    return rank->ratio > 1 ? rank->bound_ns * (rank->ratio - 1) : 0;
+}
+
+static bool communicates(const ridge_trace *trace, const ridge_kernel_rank *rank)
+{
+    size_t count;
+
+    return (ridge_trace_ops(trace, &count)[rank->sum.first_op].flags & RIDGE_OP_COLLECTIVE) != 0;
+}
+
+static void find_richest(const ridge_trace *trace, double span_ns, ridge_timeline_next *out)
+{
+    const ridge_kernel_rank *richest = NULL;
+
+    for (size_t i = 0; i < out->rank_count; i++)
+        if (!communicates(trace, &out->ranks[i]) &&
+            (richest == NULL || saved_by(&out->ranks[i]) > saved_by(richest)))
+            richest = &out->ranks[i];
+    out->richest_frac = NAN;
+    if (richest == NULL || richest == out->worst || saved_by(richest) < worth_least * span_ns ||
+        (out->worst != NULL && saved_by(richest) < richer_least * saved_by(out->worst)))
+        return;
+    out->richest = richest;
+    out->richest_frac = saved_by(richest) / span_ns;
+}
+
+bool next_has_two_roads(const ridge_device_account *device)
+{
+    const double span_ns = (double)sum_span_ns(device->start_ns, device->end_ns);
+    const double idle_frac = span_ns > 0 ? (double)device->idle_ns / span_ns : 0;
+
+    return idle_frac >= idle_least && idle_frac <= idle_most &&
+           device->verdict != RIDGE_TIMELINE_NOTHING &&
+           device->verdict != RIDGE_TIMELINE_INCOMPLETE &&
+           device->verdict != RIDGE_TIMELINE_COPY_BOUND;
+}
+
+void next_gains(const ridge_trace *trace, const ridge_device_account *device,
+                ridge_timeline_next *out)
+{
+    const double span_ns = (double)sum_span_ns(device->start_ns, device->end_ns);
+    const double kernel_ns = (double)device->kernel_ns;
+    double saved_ns = 0, total_ns = 0, bounded_ns = 0, inside;
+
+    for (size_t i = 0; i < out->rank_count; i++) {
+        const ridge_kernel_rank *const rank = &out->ranks[i];
+
+        saved_ns += saved_by(rank);
+        total_ns += (double)rank->sum.total_ns;
+        bounded_ns += rank->bound_count > 0 ? rank->bound_ns * rank->ratio : 0;
+    }
+    out->idle_gain = gain(span_ns, (double)device->idle_ns);
+    out->bounded_frac = total_ns > 0 ? bounded_ns / total_ns : NAN;
+    out->kernels_gain =
+        bounded_ns > 0 ? gain(span_ns, saved_ns < kernel_ns ? saved_ns : kernel_ns) : NAN;
+    out->worst_gain = out->worst_half_gain = NAN;
+    if (out->worst != NULL) {
+        const double saved_worst_ns = saved_by(out->worst);
+        const double half_ns = (double)out->worst->sum.total_ns / 2;
+
+        if (out->worst->bound_count > 0)
+            out->worst_gain =
+                gain(span_ns, saved_worst_ns < kernel_ns ? saved_worst_ns : kernel_ns);
+        out->worst_half_gain = gain(span_ns, half_ns < kernel_ns ? half_ns : kernel_ns);
+    }
+    find_richest(trace, span_ns, out);
+    inside = isnan(out->worst_gain) ? out->worst_half_gain : out->kernels_gain;
+    /* In a replayed graph no host is in the way: what lies between its kernels is the kernels' too. */
+    if (next_has_two_roads(device) && device->verdict != RIDGE_TIMELINE_GRAPH_REPLAY &&
+        out->worst != NULL && out->fix[0] != '\0')
+        out->is_inside = isnan(out->idle_gain) || inside >= out->idle_gain;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A trace of a whole process is mostly its start: libraries load, memory is allocated, nothing runs
+ * twice. Which part of it repeats, as an option that shows that part alone: the ranges of its steps,
+ * or the time behind the last of what happens once. */
+#include "timeline/next/next_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum {
+    STEPS_LEAST = 3,
+    KERNELS_LEAST = 20, /* behind the start, to be worth a look */
+    PATTERN_BYTES = 96
+};
+
+/* Ranges whose names differ in numbers alone. */
+typedef struct family {
+    const char *name;
+    size_t count;
+    int64_t start_ns, end_ns; /* from the first to the last */
+    int64_t sum_ns;
+} family;
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Of the name with '0' for each number. */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = 1469598103934665603U; /* FNV-1a */
+
+    for (size_t i = 0; name[i] != '\0'; i++)
+        if (!is_digit(name[i]) || i == 0 || !is_digit(name[i - 1]))
+            hash = (hash ^ (is_digit(name[i]) ? '0' : (unsigned char)name[i])) * 1099511628211U;
+    return hash;
+}
+
+/* Steps of a program, not operations of a framework or a library. */
+static bool may_be_step(const ridge_trace_range *range, const char *name, size_t length)
+{
+    return length < PATTERN_BYTES / 3 && /* first: names may be long, and met a million times */
+           (range->kind == RIDGE_RANGE_NVTX || range->kind == RIDGE_RANGE_ANNOTATION) &&
+           name[0] != '\0' && strchr(name, '\'') == NULL && strstr(name, "::") == NULL &&
+           strncmp(name, "nccl:", 5) != 0 && strchr(name, '=') == NULL;
+}
+
+static void add_step(family *of, const ridge_trace_range *range, const char *name)
+{
+    if (of->count++ == 0)
+        *of = (family){name, 1, range->start_ns, range->end_ns, 0};
+    of->start_ns = range->start_ns < of->start_ns ? range->start_ns : of->start_ns;
+    of->end_ns = range->end_ns > of->end_ns ? range->end_ns : of->end_ns;
+    of->sum_ns = sum_add_ns(of->sum_ns, sum_span_ns(range->start_ns, range->end_ns));
+}
+
+/* The steps that fill most time, one after the other; false: none. */
+static bool find_steps(const ridge_trace *trace, family *out)
+{
+    enum { MOST = 4096 };
+    size_t count;
+    const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
+    family *const families = ridge_calloc(MOST, sizeof(*families));
+    sum_groups groups = {0};
+
+    *out = (family){0};
+    for (size_t i = 0; families != NULL && i < count; i++) {
+        size_t length;
+        const char *const name = ridge_trace_name(trace, ranges[i].name, &length);
+        uint32_t group;
+
+        if (!may_be_step(&ranges[i], name, length) || groups.count >= MOST)
+            continue;
+        group = sum_group_of(&groups, hash_of(name));
+        if (group < MOST)
+            add_step(&families[group], &ranges[i], name);
+    }
+    for (uint32_t i = 0; families != NULL && i < groups.count && i < MOST; i++) {
+        const family *const of = &families[i];
+
+        if (of->count >= STEPS_LEAST && of->sum_ns > out->sum_ns &&
+            of->sum_ns / 2 >= sum_span_ns(of->start_ns, of->end_ns) / 4 &&
+            of->sum_ns <= sum_span_ns(of->start_ns, of->end_ns))
+            *out = *of;
+    }
+    sum_groups_release(&groups);
+    ridge_free(families);
+    return out->count > 0;
+}
+
+/* "decode step .*": what --range takes. */
+static void write_pattern(const char *name, char *pattern, size_t size)
+{
+    size_t used = 0;
+
+    name += *name == ':';
+    for (size_t i = 0; name[i] != '\0' && used + 3 < size; i++) {
+        if (is_digit(name[i])) {
+            if (i == 0 || !is_digit(name[i - 1]))
+                used += (size_t)snprintf(pattern + used, size - used, ".*");
+            continue;
+        }
+        if (strchr(".*+?()[]{}^$|\\", name[i]) != NULL)
+            pattern[used++] = '\\';
+        pattern[used++] = name[i];
+    }
+    pattern[used] = '\0';
+}
+
+static double idle_inside(const ridge_device_account *device, int64_t start_ns, int64_t end_ns)
+{
+    double sum_ns = 0;
+
+    for (size_t i = 0; i < device->gap_count; i++) {
+        const ridge_idle_gap *const gap = &device->gaps[i];
+        const int64_t from_ns = gap->start_ns > start_ns ? gap->start_ns : start_ns;
+        const int64_t to_ns = gap->end_ns < end_ns ? gap->end_ns : end_ns;
+
+        if (to_ns > from_ns)
+            sum_ns += (double)sum_span_ns(from_ns, to_ns);
+    }
+    return sum_ns;
+}
+
+static bool happens_once(const ridge_idle_piece *piece)
+{
+    enum { LONG_NS = 2000000 };
+
+    return piece->cause == RIDGE_IDLE_MODULE || piece->cause == RIDGE_IDLE_SLOW_LAUNCH ||
+           piece->cause == RIDGE_IDLE_ALLOC || piece->cause == RIDGE_IDLE_GRAPH_BUILD ||
+           sum_span_ns(piece->start_ns, piece->end_ns) >= LONG_NS;
+}
+
+/* Behind the last thing that happens once; the end where nothing does. */
+static int64_t end_of_start(const ridge_device_account *device)
+{
+    int64_t end_ns = device->start_ns;
+
+    for (size_t i = 0; i < device->piece_count; i++)
+        if (happens_once(&device->pieces[i]) && device->pieces[i].end_ns > end_ns)
+            end_ns = device->pieces[i].end_ns;
+    return end_ns;
+}
+
+static size_t kernels_from(const ridge_trace *trace, const ridge_device_account *device,
+                           int64_t start_ns)
+{
+    size_t op_count, count = 0;
+    const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
+
+    for (size_t i = op_count; i > 0 && ops[i - 1].start_ns >= start_ns; i--)
+        count +=
+            ops[i - 1].kind == RIDGE_OP_KERNEL && sum_on_device(trace, &ops[i - 1], device->device);
+    return count;
+}
+
+bool next_steady(const ridge_trace *trace, const ridge_device_account *device, char *text,
+                 size_t size)
+{
+    size_t op_count;
+    const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
+    family steps;
+    int64_t start_ns;
+
+    if (find_steps(trace, &steps) &&
+        idle_inside(device, steps.start_ns, steps.end_ns) < 0.5 * (double)device->idle_ns) {
+        char pattern[PATTERN_BYTES];
+
+        write_pattern(steps.name, pattern, sizeof(pattern));
+        snprintf(text, size, "most of it is the start: see the steps with --range '%s'", pattern);
+        return true;
+    }
+    start_ns = end_of_start(device);
+    if (op_count == 0 || start_ns <= device->start_ns ||
+        kernels_from(trace, device, start_ns) < KERNELS_LEAST)
+        return false;
+    snprintf(text, size, "most of it is the start: see the rest with --window %.1f..%.1f",
+             ceil((double)sum_span_ns(ops[0].start_ns, start_ns) / 1e5) / 10,
+             ceil((double)sum_span_ns(ops[0].start_ns, device->end_ns) / 1e5) / 10);
+    return true;
+}

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sums of ranges. What a range launched are the calls on its thread that begin and end in it:
+ * points (start, end) in a quarter plane, whether ranges nest or not. The ranges of a thread are
+ * gone through from the last start to the first, calls are added to a Fenwick tree over their ends
+ * as they come into sight, and each range asks once: O((ranges + calls) log calls), however deep
+ * they nest. A leaf of the tree is a block of calls: those of one that come into sight one after the
+ * other, as nearly all do, go into the tree together. */
+#include "timeline/sums/sums_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "timeline/beside.h"
+
+enum { BLOCK = 16 };
+
+/* Work of one or several calls. */
+typedef struct launched {
+    int64_t kernel_ns;
+    int64_t first_ns, last_ns;
+    uint32_t op_count, kernel_count;
+    uint32_t device_least, device_most;
+} launched;
+
+static const launched nothing = {0, INT64_MAX, INT64_MIN, 0, 0, UINT32_MAX, 0};
+
+static void join(launched *a, const launched *b)
+{
+    a->kernel_ns = sum_add_ns(a->kernel_ns, b->kernel_ns);
+    a->first_ns = b->first_ns < a->first_ns ? b->first_ns : a->first_ns;
+    a->last_ns = b->last_ns > a->last_ns ? b->last_ns : a->last_ns;
+    a->op_count += b->op_count;
+    a->kernel_count += b->kernel_count;
+    a->device_least = b->device_least < a->device_least ? b->device_least : a->device_least;
+    a->device_most = b->device_most > a->device_most ? b->device_most : a->device_most;
+}
+
+/* Time in which a device ran anything, in order. */
+typedef struct busy_piece {
+    int64_t start_ns, end_ns;
+    uint64_t before_ns; /* sum of the pieces in front */
+} busy_piece;
+
+typedef struct busy_list {
+    busy_piece *pieces;
+    size_t count;
+    size_t near; /* where the last answer was found */
+} busy_list;
+
+/* A launch: a call with work in the window. */
+typedef struct launch {
+    launched work;
+    uint32_t api;
+} launch;
+
+typedef struct range_work {
+    const ridge_trace *trace;
+    const ridge_trace_op *ops;
+    const ridge_trace_api *apis;
+    const ridge_trace_range *ranges;
+    const ridge_trace_stream *streams;
+    const ridge_trace_window *window;
+    size_t op_count, api_count, range_count, device_count;
+    unsigned kinds;
+
+    busy_list *busy;     /* a device each, then all devices together */
+    busy_piece *pieces;  /* of all of them */
+    launch *launches;    /* in the order of their calls */
+    uint32_t *innermost; /* range of each call */
+    size_t launch_count;
+
+    /* Of the thread at hand. */
+    uint32_t *chosen; /* rows of its ranges that count */
+    uint32_t *by_end; /* its launches by end */
+    uint32_t *places; /* of its launches in by_end */
+    int64_t *ends_ns; /* beside by_end */
+    launched *tree;   /* Fenwick, over blocks of by_end; without the block that is being filled */
+    size_t block_count, block; /* which it is */
+    launched filling;
+
+    sum_groups groups;
+    ridge_range_sum *rows;
+    size_t row_capacity;
+    ridge_projected_ranges *projected; /* NULL: not asked for */
+    uint64_t outside_count;
+    int64_t outside_ns;
+} range_work;
+
+/* -- when a device was busy -------------------------------------------------------------------- */
+
+static void add_busy(busy_list *list, const ridge_trace_op *op)
+{
+    busy_piece *const last = list->count > 0 ? &list->pieces[list->count - 1] : NULL;
+
+    if (op->end_ns <= op->start_ns || list->pieces == NULL)
+        return;
+    if (last != NULL && op->start_ns <= last->end_ns) {
+        last->end_ns = op->end_ns > last->end_ns ? op->end_ns : last->end_ns;
+        return;
+    }
+    list->pieces[list->count++] = (busy_piece){op->start_ns, op->end_ns, 0};
+}
+
+static bool find_busy(range_work *work)
+{
+    /* All devices together are asked for where a range launched on several. */
+    const size_t list_count = work->device_count > 1 ? work->device_count + 1 : 1;
+    size_t *const room = ridge_calloc(list_count, sizeof(*room));
+    busy_piece *place;
+
+    work->busy = ridge_calloc(list_count, sizeof(*work->busy));
+    work->pieces =
+        ridge_calloc(work->op_count * (list_count > 1 ? 2 : 1) + 1, sizeof(*work->pieces));
+    if (room == NULL || work->busy == NULL || work->pieces == NULL) {
+        ridge_free(room);
+        return false;
+    }
+    for (size_t i = 0; i < work->op_count; i++)
+        room[work->streams[work->ops[i].stream].device]++;
+    place = work->pieces;
+    for (size_t i = 0; i < list_count; i++) {
+        work->busy[i].pieces = place;
+        place += room[i];
+    }
+    ridge_free(room);
+    for (size_t i = 0; i < work->op_count; i++) {
+        add_busy(&work->busy[work->streams[work->ops[i].stream].device], &work->ops[i]);
+        if (list_count > 1)
+            add_busy(&work->busy[work->device_count], &work->ops[i]);
+    }
+    for (size_t i = 0; i < list_count; i++) {
+        uint64_t sum = 0;
+
+        for (size_t k = 0; k < work->busy[i].count; k++) {
+            busy_piece *const piece = &work->busy[i].pieces[k];
+
+            piece->before_ns = sum;
+            sum += (uint64_t)piece->end_ns - (uint64_t)piece->start_ns;
+        }
+    }
+    return true;
+}
+
+/* How long the device was busy until then. */
+static uint64_t busy_until(busy_list *list, int64_t time_ns)
+{
+    const busy_piece *piece;
+
+    list->near =
+        sum_count_until(list->pieces, sizeof(*list->pieces), list->count, list->near, time_ns);
+    if (list->near == 0)
+        return 0;
+    piece = &list->pieces[list->near - 1];
+    return piece->before_ns + (uint64_t)(time_ns < piece->end_ns ? time_ns : piece->end_ns) -
+           (uint64_t)piece->start_ns;
+}
+
+static int64_t idle_in(const range_work *work, const launched *of)
+{
+    busy_list *const list =
+        &work->busy[of->device_least == of->device_most ? of->device_least : work->device_count];
+    const uint64_t idle = (uint64_t)of->last_ns - (uint64_t)of->first_ns -
+                          (busy_until(list, of->last_ns) - busy_until(list, of->first_ns));
+
+    return idle > INT64_MAX ? INT64_MAX : (int64_t)idle;
+}
+
+/* -- launches ---------------------------------------------------------------------------------- */
+
+static bool find_launches(range_work *work)
+{
+    uint32_t *const of_api = ridge_calloc(work->api_count + 1, sizeof(*of_api)); /* number + 1 */
+
+    if (of_api == NULL)
+        return false;
+    for (size_t i = 0; i < work->api_count; i++)
+        if (work->apis[i].op_count > 0 && sum_in_window(work->window, work->apis[i].start_ns))
+            of_api[i] = (uint32_t)++work->launch_count;
+    work->launches = ridge_calloc(work->launch_count + 1, sizeof(*work->launches));
+    if (work->launches == NULL) {
+        ridge_free(of_api);
+        return false;
+    }
+    for (size_t i = 0; i < work->api_count; i++)
+        if (of_api[i] != 0)
+            work->launches[of_api[i] - 1] = (launch){nothing, (uint32_t)i};
+    for (size_t i = 0; i < work->op_count; i++) {
+        const ridge_trace_op *const op = &work->ops[i];
+        const uint32_t device = work->streams[op->stream].device;
+        const bool is_kernel = op->kind == RIDGE_OP_KERNEL;
+        const int64_t ns = is_kernel ? sum_span_ns(op->start_ns, op->end_ns) : 0;
+        const launched one = {ns, op->start_ns, op->end_ns, 1, is_kernel, device, device};
+
+        if (op->api != RIDGE_TRACE_NONE && of_api[op->api] != 0) {
+            join(&work->launches[of_api[op->api] - 1].work, &one);
+        } else if (is_kernel && op->api == RIDGE_TRACE_NONE &&
+                   sum_in_window(work->window, op->start_ns)) {
+            work->outside_count++;
+            work->outside_ns = sum_add_ns(work->outside_ns, ns);
+        }
+    }
+    ridge_free(of_api);
+    return true;
+}
+
+/* -- a thread ---------------------------------------------------------------------------------- */
+
+static ridge_range_sum *row_of(range_work *work, const ridge_trace_range *range)
+{
+    const uint32_t group = sum_group_of(&work->groups, (uint64_t)range->kind << 32 | range->name);
+    ridge_range_sum *row;
+
+    if (group == UINT32_MAX)
+        return NULL;
+    if (group >= work->row_capacity) {
+        const size_t capacity = work->row_capacity < 64 ? 64 : work->row_capacity * 2;
+        ridge_range_sum *const rows =
+            ridge_realloc_array(work->rows, capacity, sizeof(*work->rows));
+
+        if (rows == NULL)
+            return NULL;
+        memset(rows + work->row_capacity, 0, (capacity - work->row_capacity) * sizeof(*rows));
+        work->rows = rows;
+        work->row_capacity = capacity;
+    }
+    row = &work->rows[group];
+    row->name_id = range->name;
+    row->name = ridge_trace_name(work->trace, range->name, NULL);
+    row->kind = range->kind;
+    return row;
+}
+
+typedef struct end_key {
+    int64_t end_ns;
+    uint32_t launch;
+} end_key;
+
+static int order_ends(const void *left, const void *right)
+{
+    const end_key *const a = left, *const b = right;
+
+    if (a->end_ns != b->end_ns)
+        return a->end_ns < b->end_ns ? -1 : 1;
+    return (a->launch > b->launch) - (a->launch < b->launch);
+}
+
+/* Mostly they are in order already: calls of one thread follow each other. */
+static bool sort_ends(range_work *work, const launch *launches, size_t count)
+{
+    bool in_order = true;
+    end_key *keys;
+
+    for (size_t i = 0; i < count; i++) {
+        work->by_end[i] = work->places[i] = (uint32_t)i;
+        work->ends_ns[i] = work->apis[launches[i].api].end_ns;
+        in_order = in_order && (i == 0 || work->ends_ns[i - 1] <= work->ends_ns[i]);
+    }
+    if (in_order)
+        return true;
+    keys = ridge_calloc(count, sizeof(*keys));
+    if (keys == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (end_key){work->ends_ns[i], (uint32_t)i};
+    qsort(keys, count, sizeof(*keys), order_ends);
+    for (size_t i = 0; i < count; i++) {
+        work->by_end[i] = keys[i].launch;
+        work->ends_ns[i] = keys[i].end_ns;
+        work->places[keys[i].launch] = (uint32_t)i;
+    }
+    ridge_free(keys);
+    return true;
+}
+
+static void keep(range_work *work, const launched *of, uint32_t range, int64_t idle_ns)
+{
+    ridge_projected_ranges *const into = work->projected;
+
+    if (into != NULL)
+        into->rows[into->count++] = (ridge_projected_range){.start_ns = of->first_ns,
+                                                            .end_ns = of->last_ns,
+                                                            .kernel_ns = of->kernel_ns,
+                                                            .idle_ns = idle_ns,
+                                                            .range = range,
+                                                            .op_count = of->op_count};
+}
+
+static void begin_tree(range_work *work, size_t count)
+{
+    work->block_count = count / BLOCK + 1;
+    work->block = 0;
+    work->filling = nothing;
+    for (size_t i = 0; i <= work->block_count; i++)
+        work->tree[i] = nothing;
+}
+
+/* A launch comes into sight. */
+static void see(range_work *work, const launch *launches, size_t number)
+{
+    const size_t block = work->places[number] / BLOCK;
+
+    if (block != work->block) {
+        for (size_t at = work->block + 1; at <= work->block_count; at += at & (~at + 1))
+            join(&work->tree[at], &work->filling);
+        work->block = block;
+        work->filling = nothing;
+    }
+    join(&work->filling, &launches[number].work);
+}
+
+/* What those in sight, from number `first` on, launched that end by then. */
+static launched launched_by(const range_work *work, const launch *launches, size_t count,
+                            size_t first, int64_t time_ns)
+{
+    const size_t ended =
+        sum_count_until(work->ends_ns, sizeof(*work->ends_ns), count, first, time_ns);
+    launched of = nothing;
+
+    if (work->block < ended / BLOCK)
+        join(&of, &work->filling);
+    for (size_t at = ended / BLOCK; at > 0; at &= at - 1)
+        join(&of, &work->tree[at]);
+    for (size_t i = ended / BLOCK * BLOCK; i < ended; i++)
+        if (work->by_end[i] >= first)
+            join(&of, &launches[work->by_end[i]].work);
+    return of;
+}
+
+/* Each chosen range: what it launched. */
+static bool sum_thread(range_work *work, const launch *launches, size_t count, size_t chosen_count)
+{
+    size_t next = count; /* launches from here on are in sight */
+
+    begin_tree(work, count);
+    for (size_t i = chosen_count; i-- > 0;) {
+        const ridge_trace_range *const range = &work->ranges[work->chosen[i]];
+        ridge_range_sum *const row = row_of(work, range);
+        int64_t idle_ns;
+        launched of;
+
+        if (row == NULL)
+            return false;
+        for (; next > 0 && work->apis[launches[next - 1].api].start_ns >= range->start_ns; next--)
+            see(work, launches, next - 1);
+        row->count++;
+        row->host_ns = sum_add_ns(row->host_ns, sum_span_ns(range->start_ns, range->end_ns));
+        if ((range->flags & RIDGE_RANGE_OTHER_THREAD) != 0)
+            continue;
+        of = launched_by(work, launches, count, next, range->end_ns);
+        if (of.op_count == 0)
+            continue;
+        row->launching_count++;
+        row->launching_ns =
+            sum_add_ns(row->launching_ns, sum_span_ns(range->start_ns, range->end_ns));
+        row->projected_ns = sum_add_ns(row->projected_ns, sum_span_ns(of.first_ns, of.last_ns));
+        row->kernel_ns = sum_add_ns(row->kernel_ns, of.kernel_ns);
+        row->kernel_count += of.kernel_count;
+        row->op_count += of.op_count;
+        idle_ns = idle_in(work, &of);
+        row->idle_ns = sum_add_ns(row->idle_ns, idle_ns);
+        keep(work, &of, work->chosen[i], idle_ns);
+    }
+    return true;
+}
+
+/* Each launch: its innermost range. */
+static void add_innermost(range_work *work, const launch *launches, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const launched *const of = &launches[i].work;
+        const uint32_t range = work->innermost[launches[i].api];
+        ridge_range_sum *row;
+
+        if (of->kernel_count == 0)
+            continue;
+        if (range == RIDGE_TRACE_NONE) {
+            work->outside_count += of->kernel_count;
+            work->outside_ns = sum_add_ns(work->outside_ns, of->kernel_ns);
+            continue;
+        }
+        row = row_of(work, &work->ranges[range]);
+        if (row == NULL) /* never: sum_thread() made it */
+            continue;
+        row->innermost_count += of->kernel_count;
+        row->innermost_ns = sum_add_ns(row->innermost_ns, of->kernel_ns);
+    }
+}
+
+static size_t choose(range_work *work, const ridge_trace_thread *thread)
+{
+    size_t count = 0;
+
+    for (size_t i = thread->first_range; i < thread->first_range + thread->range_count; i++)
+        if ((work->kinds >> work->ranges[i].kind & 1) != 0 &&
+            sum_in_window(work->window, work->ranges[i].start_ns))
+            work->chosen[count++] = (uint32_t)i;
+    return count;
+}
+
+static bool sum_threads(range_work *work)
+{
+    size_t thread_count;
+    const ridge_trace_thread *const threads = ridge_trace_threads(work->trace, &thread_count);
+    size_t *const firsts = ridge_calloc(thread_count + 1, sizeof(*firsts));
+    bool done = firsts != NULL;
+
+    for (size_t i = 0; done && i < work->launch_count; i++)
+        firsts[work->apis[work->launches[i].api].thread + 1]++;
+    for (size_t i = 0; done && i < thread_count; i++) {
+        const launch *const launches = work->launches + firsts[i];
+        const size_t count = firsts[i + 1];
+        const size_t chosen_count = choose(work, &threads[i]);
+
+        firsts[i + 1] += firsts[i];
+        done = sort_ends(work, launches, count) && sum_thread(work, launches, count, chosen_count);
+        if (done)
+            add_innermost(work, launches, count);
+    }
+    ridge_free(firsts);
+    return done;
+}
+
+/* -- the whole --------------------------------------------------------------------------------- */
+
+static bool has_ranges(const range_work *work)
+{
+    for (size_t i = 0; i < work->range_count; i++)
+        if ((work->kinds >> work->ranges[i].kind & 1) != 0)
+            return true;
+    return false;
+}
+
+/* Without a range all kernels are outside. */
+static void count_outside(range_work *work)
+{
+    for (size_t i = 0; i < work->op_count; i++) {
+        const ridge_trace_op *const op = &work->ops[i];
+
+        if (op->kind != RIDGE_OP_KERNEL ||
+            !sum_in_window(work->window, sum_launch_ns(op, work->apis)))
+            continue;
+        work->outside_count++;
+        work->outside_ns = sum_add_ns(work->outside_ns, sum_span_ns(op->start_ns, op->end_ns));
+    }
+}
+
+static int order_rows(const void *left, const void *right)
+{
+    const ridge_range_sum *const a = left, *const b = right;
+    int order;
+
+    if (a->kernel_ns != b->kernel_ns)
+        return a->kernel_ns > b->kernel_ns ? -1 : 1;
+    if (a->host_ns != b->host_ns)
+        return a->host_ns > b->host_ns ? -1 : 1;
+    order = strcmp(a->name, b->name);
+    return order != 0 ? order : (int)a->kind - (int)b->kind;
+}
+
+static bool find_innermost(void *context)
+{
+    range_work *const work = context;
+
+    work->innermost = sum_innermost(work->trace, work->kinds, work->window);
+    return work->innermost != NULL;
+}
+
+static bool allocate(range_work *work)
+{
+    work->chosen = ridge_calloc(work->range_count + 1, sizeof(*work->chosen));
+    work->by_end = ridge_calloc(work->launch_count + 1, sizeof(*work->by_end));
+    work->places = ridge_calloc(work->launch_count + 1, sizeof(*work->places));
+    work->ends_ns = ridge_calloc(work->launch_count + 1, sizeof(*work->ends_ns));
+    work->tree = ridge_calloc(work->launch_count / BLOCK + 2, sizeof(*work->tree));
+    return work->chosen != NULL && work->by_end != NULL && work->places != NULL &&
+           work->ends_ns != NULL && work->tree != NULL;
+}
+
+/* What sum_threads() needs. */
+static bool prepare(range_work *work)
+{
+    beside innermost;
+    bool done;
+
+    beside_begin(&innermost, find_innermost, work, work->api_count);
+    done = find_busy(work) && find_launches(work) && allocate(work);
+    return beside_end(&innermost) && done;
+}
+
+ridge_status sum_ranges(const ridge_trace *trace, unsigned kinds, const ridge_trace_window *window,
+                        ridge_range_sums *out, ridge_projected_ranges *projected, ridge_error *err)
+{
+    range_work work = {.trace = trace, .kinds = kinds, .window = window, .projected = projected};
+    ridge_status status = RIDGE_OK;
+    size_t stream_count;
+
+    *out = (ridge_range_sums){0};
+    work.ops = ridge_trace_ops(trace, &work.op_count);
+    work.apis = ridge_trace_apis(trace, &work.api_count);
+    work.ranges = ridge_trace_ranges(trace, &work.range_count);
+    work.streams = ridge_trace_streams(trace, &stream_count);
+    ridge_trace_devices(trace, &work.device_count);
+    if (!has_ranges(&work)) {
+        count_outside(&work);
+        *out = (ridge_range_sums){0, NULL, work.outside_count, work.outside_ns};
+        return RIDGE_OK;
+    }
+    if (!prepare(&work) || !sum_threads(&work)) {
+        status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+        goto out;
+    }
+    *out = (ridge_range_sums){work.groups.count, work.rows, work.outside_count, work.outside_ns};
+    work.rows = NULL;
+    if (out->count > 1)
+        qsort(out->rows, out->count, sizeof(*out->rows), order_rows);
+out:
+    ridge_free(work.busy);
+    ridge_free(work.pieces);
+    ridge_free(work.launches);
+    ridge_free(work.chosen);
+    ridge_free(work.by_end);
+    ridge_free(work.places);
+    ridge_free(work.ends_ns);
+    ridge_free(work.tree);
+    ridge_free(work.innermost);
+    sum_groups_release(&work.groups);
+    ridge_free(work.rows);
+    return status;
+}
+
+ridge_status ridge_trace_sum_ranges(const ridge_trace *trace, unsigned kinds,
+                                    const ridge_trace_window *window, ridge_range_sums *out,
+                                    ridge_error *err)
+{
+    return sum_ranges(trace, kinds, window, out, NULL, err);
+}
+
+void ridge_range_sums_free(ridge_range_sums *sums)
+{
+    ridge_free(sums->rows);
+    *sums = (ridge_range_sums){0};
+}
