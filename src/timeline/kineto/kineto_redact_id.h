@@ -6,7 +6,7 @@
 
 #include "base/redact_names.h"
 #include "base/text.h"
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 /* Adds the id, unescaped, with "name1", "name2", ... for its words that may be names: words numbers
  * them over the file. Counts what it changed. False when out of memory. */

@@ -3,7 +3,7 @@
  * Each range that launched work, its place among the others: a stack of those that may hold the
  * next one. What ends before a later range does holds nothing that this one does not hold, and
  * leaves the stack for good: linear, whether ranges nest or cross. */
-#include "timeline/sums_internal.h"
+#include "timeline/sums/sums_internal.h"
 
 #include "base/memory.h"
 
