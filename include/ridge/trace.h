@@ -265,6 +265,7 @@ typedef struct ridge_trace_info {
     uint64_t inverted_count; /* work that ends before it starts, or has no times: left out */
     uint64_t instant_count;  /* work with no duration, kept */
     uint64_t repeated_count; /* second rows of a call (backtraces): aside */
+    uint64_t begin_count;    /* JSON: work that one event begins and another ends: left out */
 } ridge_trace_info;
 
 typedef struct ridge_trace ridge_trace;

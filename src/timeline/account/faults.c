@@ -226,6 +226,11 @@ static bool add_lost_work(const account_view *view, trace_array *faults)
             "%llu pieces of work have no times or end before they start, and are left out: the "
             "profiler's buffers ran out; record fewer steps",
             (unsigned long long)view->info->inverted_count);
+    if (view->info->begin_count > 0)
+        ADD(faults, NO_TIMES, RIDGE_TRACE_NONE, true,
+            "%llu pieces of work begin in one event and end in another (ph B and E), and are left "
+            "out: work is read of complete events (ph X)",
+            (unsigned long long)view->info->begin_count);
     count_empty_graphs(view, &empty, &all);
     if (view->op_count > 0 && (double)empty > EMPTY_GRAPHS_MOST * (double)all)
         ADD(faults, LOST_GRAPH, RIDGE_TRACE_NONE, true,

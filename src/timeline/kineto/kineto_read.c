@@ -78,6 +78,7 @@ static ridge_status add_events(document_reader *reader, const kineto_events *eve
         reader->first_skipped = reader->offset + events->first_skipped;
     reader->event_count += events->event_count;
     reader->skipped_count += events->skipped_count;
+    reader->trace->info.begin_count += events->begin_count;
     reader->has_fraction |= events->has_fraction;
     reader->is_in_event = events->stop == KINETO_STOP_CUT;
     if (events->stop == KINETO_STOP_CLOSED)
