@@ -142,8 +142,8 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
     else if (file->info->begin_count > 0)
         snprintf(text, sizeof(text),
                  "%" PRIu64
-                 " begin and end events (ph B and E) of categories kernel, gpu_memcpy and "
-                 "gpu_memset: work is read of complete events alone (ph X)",
+                 " pieces of work (kernel, gpu_memcpy, gpu_memset) begin in one event and "
+                 "end in another (ph B and E): not read, complete events are (ph X)",
                  file->info->begin_count);
     else if (is_foreign)
         snprintf(text, sizeof(text),
