@@ -62,6 +62,7 @@ static void unions(void **state)
     assert_int_equal(account->kernel_sum_ns, 1000 + 1000 + 1000 + 300 + 500);
     assert_int_equal(account->copy_ns, 700);
     assert_int_equal(account->copy_hidden_ns, 100);
+    assert_int_equal(account->copy_busiest_ns, 100); /* the memset: of the copy no way is known */
     assert_int_equal(account->collective_ns, 1000);
     assert_int_equal(account->collective_hidden_ns, 300);
     assert_int_equal(account->concurrent_ns, 500 + 100 + 300);
@@ -268,6 +269,26 @@ static void windows_add_up(void **state)
     assert_int_equal(idle_ns, whole.devices->idle_ns);
     assert_int_equal(dispatch_ns, whole.devices->causes[RIDGE_IDLE_DISPATCH].total_ns);
     unmake(&whole);
+}
+
+/* The way with most: to the device 300 and 200 that lie over each other by 100, from it 350. */
+static void busiest_way_of_copies(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_COPY, "c", 1000, 1300, .on = 1, .detail = RIDGE_COPY_HTOD},
+        {ROW_COPY, "c", 1200, 1400, .on = 2, .detail = RIDGE_COPY_UNIFIED_HTOD},
+        {ROW_COPY, "c", 1000, 1350, .on = 3, .detail = RIDGE_COPY_DTOH},
+        {ROW_MEMSET, "m", 1400, 1600, .on = 1},
+        {ROW_COPY, "c", 1600, 1700, .on = 1, .detail = RIDGE_COPY_DTOD},
+        {ROW_COPY, "c", 1600, 1900, .on = 2, .detail = RIDGE_COPY_PTOP},
+        {ROW_COPY, "c", 2000, 9000, .on = 2, .detail = RIDGE_COPY_UNKNOWN},
+        {ROW_KERNEL, "k", 9000, 9100, .on = 1},
+    };
+    accounts made = MAKE(rows);
+
+    (void)state;
+    assert_int_equal(made.devices->copy_busiest_ns, 400);
+    unmake(&made);
 }
 
 /* -- limits and queue -------------------------------------------------------------------------- */
@@ -801,6 +822,7 @@ int main(void)
         cmocka_unit_test(a_window_within_a_gap),
         cmocka_unit_test(windows_add_up),
         cmocka_unit_test(latency),
+        cmocka_unit_test(busiest_way_of_copies),
         cmocka_unit_test(queue),
         cmocka_unit_test(hardware_gaps),
         cmocka_unit_test(queue_full_as_recorded),
