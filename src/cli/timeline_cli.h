@@ -3,7 +3,7 @@
  * Inside ridge timeline. timeline.c reads the command line and the traces, timeline_view.c computes
  * the tables that a screen or a document needs, the others print: timeline_answer.c the first lines,
  * timeline_text.c the screen, timeline_tables.c and timeline_gaps.c its tables, timeline_json.c,
- * timeline_csv.c; timeline_names.c names of kernels; timeline_ranks.c several ranks, timeline_compare.c two traces. */
+ * timeline_csv.c; timeline_names.c names of kernels; timeline_part.c the part that is told; timeline_ranks.c several ranks, timeline_compare.c two traces. */
 #ifndef RIDGE_CLI_TIMELINE_CLI_H
 #define RIDGE_CLI_TIMELINE_CLI_H
 
@@ -40,6 +40,12 @@ struct timeline_file {
     const ridge_device_account *main; /* of --device, else the one that decides; NULL: none */
     int64_t origin_ns;                /* the first work of any device: times are told from it */
 };
+
+/* Sets the origin of a file that is open and the window that --range, --window or --steps ask for; an
+ * exit status after a message. */
+int timeline_choose_part(const struct timeline_request *request, struct timeline_file *file);
+/* Ranges such as "ProfilerStep#3" or "step 3" in the window. */
+size_t timeline_count_steps(const struct timeline_file *file);
 
 /* The tables about one device; of a trace without work of a GPU account is NULL. */
 /* Gaps of one cause in front of one kernel, in ranges that differ at most in a number: a place of the
