@@ -85,15 +85,18 @@ typedef struct ridge_range_sum {
     uint32_t name_id;
     uint8_t kind; /* ridge_range_kind */
     uint64_t count;
-    int64_t host_ns;          /* sum of the instances */
+    int64_t host_ns; /* sum of the instances, as nsys counts them */
+    /* Of it without what lies in another instance of the name on the same thread, as recursion does:
+     * the union on each thread, summed over threads. */
+    int64_t host_union_ns;
     uint64_t launching_count; /* instances that launched work: those that nsys projects */
     int64_t launching_ns;     /* of host_ns: theirs */
     int64_t projected_ns;     /* first start .. last end of what each launched, summed */
     int64_t kernel_ns;        /* sum of the kernels' times */
     uint64_t kernel_count, op_count;
     int64_t idle_ns; /* of the projected time: nothing ran on the device (any of its devices) */
-    /* Time in which a device was idle while the host was in an instance, summed over them: from
-     * ridge_timeline_range_idle(), 0 before. */
+    /* Time in which a device was idle while the host was in an instance, in several of them at once
+     * only once, so that it is never above the device's: from ridge_timeline_range_idle(), 0 before. */
     int64_t host_idle_ns;
     uint64_t innermost_count; /* kernels for which it is the innermost range */
     int64_t innermost_ns;

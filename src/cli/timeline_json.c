@@ -306,6 +306,7 @@ static void write_ranges(const struct timeline_view *view, ridge_json *json)
         ridge_json_text(json, "kind", sum->kind < 4 ? kinds[sum->kind] : NULL);
         ridge_json_count(json, "count", sum->count);
         ridge_json_integer(json, "host_ns", sum->host_ns);
+        ridge_json_integer(json, "host_union_ns", sum->host_union_ns);
         ridge_json_count(json, "launching_count", sum->launching_count);
         ridge_json_integer(json, "launching_ns", sum->launching_ns);
         ridge_json_integer(json, "projected_ns", sum->projected_ns);

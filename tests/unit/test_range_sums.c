@@ -5,7 +5,7 @@
 #include "trace_support.h"
 
 #include "base/memory.h"
-#include "ridge/trace_sums.h"
+#include "ridge/timeline.h"
 
 enum { ALL_KINDS = 15, NVTX = 1 << RIDGE_RANGE_NVTX, OPS = 1 << RIDGE_RANGE_OP };
 
@@ -240,6 +240,67 @@ static void add_innermost(const ridge_trace *trace, uint32_t name, ridge_range_s
     }
 }
 
+/* Whether an instance of the name, on this thread (all: NONE), holds the time. */
+static bool any_holds(const ridge_trace *trace, uint32_t name, size_t thread, int64_t time)
+{
+    size_t count, thread_count;
+    const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
+    const ridge_trace_thread *const threads = ridge_trace_threads(trace, &thread_count);
+    const size_t from = thread < thread_count ? threads[thread].first_range : 0;
+    const size_t to = thread < thread_count ? from + threads[thread].range_count : count;
+
+    for (size_t i = from; i < to; i++)
+        if (ranges[i].name == name && time >= ranges[i].start_ns && time < ranges[i].end_ns)
+            return true;
+    return false;
+}
+
+enum { LATEST_NS = 400 };
+
+static int64_t union_by_looking(const ridge_trace *trace, uint32_t name)
+{
+    int64_t sum = 0;
+    size_t count;
+
+    ridge_trace_threads(trace, &count);
+    for (size_t i = 0; i < count; i++)
+        for (int64_t time = 0; time < LATEST_NS; time++)
+            sum += any_holds(trace, name, i, time);
+    return sum;
+}
+
+static bool is_in_gap(const ridge_device_account *device, int64_t time)
+{
+    for (size_t i = 0; i < device->gap_count; i++)
+        if (time >= device->gaps[i].start_ns && time < device->gaps[i].end_ns)
+            return true;
+    return false;
+}
+
+/* Of each device: the idle time over ranges, each nanosecond once. */
+static void check_idle_over(const ridge_trace *trace, ridge_range_sums *sums)
+{
+    ridge_timeline *timeline;
+    const ridge_device_account *devices;
+    size_t count;
+
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    devices = ridge_timeline_devices(timeline, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(ridge_timeline_range_idle(timeline, &devices[i], sums, NULL), RIDGE_OK);
+        for (size_t k = 0; k < sums->count; k++) {
+            int64_t expected = 0;
+
+            for (int64_t time = 0; time < LATEST_NS; time++)
+                expected += is_in_gap(&devices[i], time) &&
+                            any_holds(trace, sums->rows[k].name_id, SIZE_MAX, time);
+            assert_int_equal(sums->rows[k].host_idle_ns, expected);
+            assert_true(expected <= devices[i].idle_ns);
+        }
+    }
+    ridge_timeline_free(timeline);
+}
+
 enum { FEW_CALLS = 12, MANY_CALLS = 200, ROWS_MOST = 512 };
 
 /* Ranges of three threads that nest, cross and repeat; calls that overlap; two devices. */
@@ -352,11 +413,14 @@ static void equals_a_slow_count(void **state)
                 if (ranges[k].name == expected.name_id)
                     add_slowly(trace, &ranges[k], &expected);
             add_innermost(trace, expected.name_id, &expected, &outside);
+            expected.host_union_ns = union_by_looking(trace, expected.name_id);
             assert_memory_equal(&sums.rows[i].count, &expected.count,
                                 sizeof(expected) - offsetof(ridge_range_sum, count));
             assert_int_equal(sums.outside_count, outside);
         }
         check_projection(trace, ranges, range_count);
+        if (round % 10 == 0)
+            check_idle_over(trace, &sums);
         ridge_range_sums_free(&sums);
         ridge_trace_free(trace);
     }
