@@ -205,7 +205,8 @@ static ridge_status write_text(const struct timeline_file *files, size_t count, 
 static int say_nothing(const struct timeline_file *file, const char *so)
 {
     if (!file->info->is_partial)
-        cli_message(file->path, "no work of a GPU was recorded: %s", so);
+        cli_message(file->path, "no work of a GPU was %s: %s",
+                    file->info->begin_count > 0 ? "read (begin and end events)" : "recorded", so);
     return CLI_NO;
 }
 
