@@ -31,9 +31,11 @@ typedef struct ridge_trace_window {
 
 /* The window of every instance of a range by name (an extended regular expression, whole name; the
  * ':' of the default domain may be left out), of NVTX or annotations: from the first start to the last end of the instances first..last (0-based;
- * last SIZE_MAX: all). RIDGE_ERR_INVALID_ARGUMENT with the nearest names when there is none. */
+ * last SIZE_MAX: all; beyond the last that is there: up to that). count: how many there are; NULL: not
+ * asked. RIDGE_ERR_INVALID_ARGUMENT with the nearest names when there is none. */
 ridge_status ridge_trace_range_window(const ridge_trace *trace, const char *name, size_t first,
-                                      size_t last, ridge_trace_window *out, ridge_error *err);
+                                      size_t last, ridge_trace_window *out, size_t *count,
+                                      ridge_error *err);
 
 typedef struct ridge_trace_sum {
     const char *name;

@@ -189,10 +189,18 @@ static ridge_status write_text(const struct timeline_file *files, size_t count, 
                                const struct timeline_request *request, ridge_output *output,
                                ridge_error *err)
 {
+    size_t i;
+
     if (compares)
         return timeline_write_compare(&files[0], &files[1], request, output, NULL, err);
     if (count > 1) {
         timeline_write_ranks(files, count, request, output, NULL);
+        for (i = 0; i < count && files[i].part.note[0] == '\0'; i++)
+            ;
+        if (i < count) { /* once: ranks have done the same */
+            ridge_output_text(output, "\n");
+            timeline_print_part(&files[i], output);
+        }
         return RIDGE_OK;
     }
     if (request->kernels || request->api || request->nvtx || request->streams ||

@@ -28,12 +28,21 @@ struct timeline_request {
     ridge_given_bounds *given_storage;
 };
 
+/* The steps or instances that were taken for those that were asked for. */
+struct timeline_part {
+    const char *unit;     /* "step", "instance"; NULL: none was asked for by number */
+    uint64_t first, last; /* taken */
+    bool is_cut;          /* more were asked for than there are */
+    char note[160];       /* about that; "" */
+};
+
 /* A trace that is open, with its accounts. */
 struct timeline_file {
     const char *path;
     ridge_trace *trace;
     const ridge_trace_info *info;
     ridge_trace_window window; /* is_set false: the whole */
+    struct timeline_part part;
     ridge_timeline *timeline;
     const ridge_device_account *devices;
     size_t device_count;
@@ -44,6 +53,8 @@ struct timeline_file {
 /* Sets the origin of a file that is open and the window that --range, --window or --steps ask for; an
  * exit status after a message. */
 int timeline_choose_part(const struct timeline_request *request, struct timeline_file *file);
+/* A line that says which were taken where there are fewer than were asked for. */
+void timeline_print_part(const struct timeline_file *file, ridge_output *output);
 /* Ranges such as "ProfilerStep#3" or "step 3" in the window. */
 size_t timeline_count_steps(const struct timeline_file *file);
 
@@ -169,6 +180,8 @@ void timeline_table_api(const struct timeline_view *view, size_t most, ridge_out
 /* Nothing for one process. */
 void timeline_table_processes(const struct timeline_view *view, size_t most, ridge_output *output);
 
+/* The key "window" with what was taken. */
+void timeline_write_part(const struct timeline_file *file, ridge_json *json);
 /* One file into an object that is open. */
 ridge_status timeline_write_json(const struct timeline_file *file,
                                  const struct timeline_request *request, ridge_json *json,

@@ -50,6 +50,8 @@ static void print_side(const char *label, const struct timeline_file *file, bool
              timeline_percent((double)account->idle_ns, span_ns, idle, WORD),
              cli_base_name(file->path));
     ridge_output_wrap(output, SIDE, first, text);
+    if (file->part.note[0] != '\0')
+        ridge_output_wrap(output, SIDE, "note     ", file->part.note);
 }
 
 /* -- how much work ----------------------------------------------------------------------------- */
@@ -390,6 +392,7 @@ static void write_side(const char *key, const struct timeline_file *file, ridge_
 
     ridge_json_begin_object(json, key);
     ridge_json_text(json, "file", file->path);
+    timeline_write_part(file, json);
     ridge_json_integer(json, "device", timeline_device_id(file->trace, account));
     ridge_json_text(json, "verdict", ridge_timeline_verdict_name(account->verdict));
     ridge_json_text(json, "reason", account->reason);

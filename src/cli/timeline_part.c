@@ -2,6 +2,7 @@
  *
  * The part of a trace that is told: a window of time, instances of a range, steps. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -110,6 +111,7 @@ static int read_steps(const char *text, struct timeline_file *file)
     size_t count, i;
     const ridge_trace_range *const ranges = ridge_trace_ranges(file->trace, &count);
     ridge_trace_window *const window = &file->window;
+    uint64_t taken_first = UINT64_MAX, taken_last = 0;
     bool any = false;
 
     if (!read_span(text, &first, &last))
@@ -123,14 +125,25 @@ static int read_steps(const char *text, struct timeline_file *file)
         highest = number > highest ? number : highest;
         if (number < first || number > last)
             continue;
+        taken_first = number < taken_first ? number : taken_first;
+        taken_last = number > taken_last ? number : taken_last;
         if (!window->is_set || ranges[i].start_ns < window->start_ns)
             window->start_ns = ranges[i].start_ns;
         if (!window->is_set || ranges[i].end_ns > window->end_ns)
             window->end_ns = ranges[i].end_ns;
         window->is_set = window->follows_launches = true;
     }
-    if (window->is_set)
+    if (window->is_set) {
+        file->part =
+            (struct timeline_part){"step", taken_first, taken_last,
+                                   first < lowest || (last != UINT64_MAX && last > highest), ""};
+        if (file->part.is_cut)
+            snprintf(file->part.note, sizeof(file->part.note),
+                     "--steps %.40s: the trace has %" PRIu64 " to %" PRIu64 ", taken were %" PRIu64
+                     " to %" PRIu64,
+                     text, lowest, highest, taken_first, taken_last);
         return CLI_DONE;
+    }
     if (any)
         cli_message(file->path, "no step %s, the trace has %llu to %llu", text,
                     (unsigned long long)lowest, (unsigned long long)highest);
@@ -139,17 +152,35 @@ static int read_steps(const char *text, struct timeline_file *file)
     return CLI_NO;
 }
 
+static void take_instances(const char *text, uint64_t first, uint64_t last, size_t there,
+                           struct timeline_part *part)
+{
+    const uint64_t highest = (uint64_t)there - 1;
+
+    *part = (struct timeline_part){"instance", first, last < highest ? last : highest,
+                                   last != UINT64_MAX && last > highest, ""};
+    if (part->is_cut)
+        snprintf(part->note, sizeof(part->note),
+                 "--instance %.40s: the trace has 0 to %" PRIu64 ", taken were %" PRIu64
+                 " to %" PRIu64,
+                 text, highest, part->first, part->last);
+}
+
 static int read_range(const struct timeline_request *request, struct timeline_file *file)
 {
     uint64_t first = 0, last = UINT64_MAX;
     ridge_error err;
+    size_t there;
 
     if (request->instance != NULL && !read_span(request->instance, &first, &last))
         return cli_usage_error("--instance '%s': expected A or A..B", request->instance);
     if (ridge_trace_range_window(file->trace, request->range, (size_t)first,
-                                 last > SIZE_MAX ? SIZE_MAX : (size_t)last, &file->window,
-                                 &err) == RIDGE_OK)
+                                 last > SIZE_MAX ? SIZE_MAX : (size_t)last, &file->window, &there,
+                                 &err) == RIDGE_OK) {
+        if (request->instance != NULL)
+            take_instances(request->instance, first, last, there, &file->part);
         return CLI_DONE;
+    }
     cli_fail(file->path, &err);
     return err.status == RIDGE_ERR_INVALID_ARGUMENT ? CLI_NO : ridge_status_exit(err.status);
 }
@@ -165,6 +196,11 @@ int timeline_choose_part(const struct timeline_request *request, struct timeline
     if (request->steps != NULL)
         return read_steps(request->steps, file);
     return request->range != NULL ? read_range(request, file) : CLI_DONE;
+}
+
+void timeline_print_part(const struct timeline_file *file, ridge_output *output)
+{
+    timeline_labelled(output, "note", file->part.note);
 }
 
 /* How often each name stands for a range in the part that is told; NULL: out of memory. */

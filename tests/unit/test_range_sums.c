@@ -551,24 +551,25 @@ static struct window_case {
     const char *range;
     size_t first, last;
     int64_t start_ns, end_ns;
+    size_t there;        /* instances */
     const char *message; /* a part; NULL: found */
 } window_cases[] = {
-    {"one", "ProfilerStep#2", 0, SIZE_MAX, 200, 290, NULL},
-    {"expression", "ProfilerStep.*", 0, SIZE_MAX, 100, 390, NULL},
-    {"alternatives are whole names", "x|ProfilerStep#1|y", 0, SIZE_MAX, 100, 190, NULL},
-    {"second instance, in the order of time", "ProfilerStep#[0-9]", 1, 1, 200, 290, NULL},
-    {"second and later", "ProfilerStep#[0-9]", 1, 9, 200, 390, NULL},
-    {"default domain without its colon", "forward", 0, SIZE_MAX, 110, 450, NULL},
-    {"default domain with it", ":forward", 0, 0, 110, 150, NULL},
-    {"other domain", "lib:backward", 0, SIZE_MAX, 150, 180, NULL},
-    {"part of a name", "ProfilerStep", 0, SIZE_MAX, 0, 0,
+    {"one", "ProfilerStep#2", 0, SIZE_MAX, 200, 290, 1, NULL},
+    {"expression", "ProfilerStep.*", 0, SIZE_MAX, 100, 390, 3, NULL},
+    {"alternatives are whole names", "x|ProfilerStep#1|y", 0, SIZE_MAX, 100, 190, 1, NULL},
+    {"second instance, in the order of time", "ProfilerStep#[0-9]", 1, 1, 200, 290, 3, NULL},
+    {"second and later", "ProfilerStep#[0-9]", 1, 9, 200, 390, 3, NULL},
+    {"default domain without its colon", "forward", 0, SIZE_MAX, 110, 450, 2, NULL},
+    {"default domain with it", ":forward", 0, 0, 110, 150, 2, NULL},
+    {"other domain", "lib:backward", 0, SIZE_MAX, 150, 180, 1, NULL},
+    {"part of a name", "ProfilerStep", 0, SIZE_MAX, 0, 0, 0,
      "the nearest names are 'ProfilerStep#1', 'ProfilerStep#2', 'ProfilerStep#3'"},
-    {"mistyped", "forwrad", 0, SIZE_MAX, 0, 0, "the nearest names are 'forward'"},
-    {"operations are no ranges of the user", "aten::mm", 0, SIZE_MAX, 0, 0, "the nearest names"},
-    {"too few instances", "ProfilerStep.*", 3, 3, 0, 0, "instances 3 to 3 of 3"},
-    {"last before first", "ProfilerStep.*", 2, 1, 0, 0, "instances 2 to 1 of 3"},
-    {"bad expression", "forward(", 0, SIZE_MAX, 0, 0, "range 'forward('"},
-    {"expression that takes all memory", "((((a{99}){99}){99}){99})", 0, SIZE_MAX, 0, 0,
+    {"mistyped", "forwrad", 0, SIZE_MAX, 0, 0, 0, "the nearest names are 'forward'"},
+    {"operations are no ranges of the user", "aten::mm", 0, SIZE_MAX, 0, 0, 0, "the nearest names"},
+    {"too few instances", "ProfilerStep.*", 3, 3, 0, 0, 3, "instances 3 to 3 of 3"},
+    {"last before first", "ProfilerStep.*", 2, 1, 0, 0, 3, "instances 2 to 1 of 3"},
+    {"bad expression", "forward(", 0, SIZE_MAX, 0, 0, 0, "range 'forward('"},
+    {"expression that takes all memory", "((((a{99}){99}){99}){99})", 0, SIZE_MAX, 0, 0, 0,
      "repetitions"},
 };
 
@@ -578,8 +579,9 @@ static void finds_a_window(void **state)
     ridge_trace *const trace = TRACE_OF(steps);
     ridge_trace_window window;
     ridge_error err = {0};
+    size_t count;
     const ridge_status status =
-        ridge_trace_range_window(trace, row->range, row->first, row->last, &window, &err);
+        ridge_trace_range_window(trace, row->range, row->first, row->last, &window, &count, &err);
 
     if (row->message == NULL) {
         assert_int_equal(status, RIDGE_OK);
@@ -592,6 +594,7 @@ static void finds_a_window(void **state)
     }
     assert_int_equal(window.start_ns, row->start_ns);
     assert_int_equal(window.end_ns, row->end_ns);
+    assert_int_equal(count, row->there);
     ridge_trace_free(trace);
 }
 
@@ -603,7 +606,7 @@ static void says_that_there_are_no_ranges(void **state)
     ridge_error err = {0};
 
     (void)state;
-    assert_int_equal(ridge_trace_range_window(trace, "step", 0, SIZE_MAX, &window, &err),
+    assert_int_equal(ridge_trace_range_window(trace, "step", 0, SIZE_MAX, &window, NULL, &err),
                      RIDGE_ERR_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "holds no NVTX ranges and no annotations"));
     ridge_trace_free(trace);
@@ -619,7 +622,7 @@ static void window_survives_without_memory(void **state)
         ridge_status status;
 
         ridge_memory_fail_at(nth);
-        status = ridge_trace_range_window(trace, "nothing", 0, SIZE_MAX, &window, NULL);
+        status = ridge_trace_range_window(trace, "nothing", 0, SIZE_MAX, &window, NULL, NULL);
         ridge_memory_fail_at(0);
         assert_true(status == RIDGE_ERR_OUT_OF_MEMORY || status == RIDGE_ERR_INVALID_ARGUMENT);
     }
