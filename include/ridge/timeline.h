@@ -303,7 +303,7 @@ void ridge_timeline_next_free(ridge_timeline_next *next); /* empties it */
 typedef enum ridge_kernel_change_kind {
     RIDGE_KERNEL_APPEARED,
     RIDGE_KERNEL_VANISHED,
-    RIDGE_KERNEL_CHANGED, /* count or median differs by 2 % or more */
+    RIDGE_KERNEL_CHANGED, /* count or median differs by 2 % or more, see ridge_kernel_changes_scale() */
     RIDGE_KERNEL_SAME
 } ridge_kernel_change_kind;
 
@@ -313,6 +313,8 @@ typedef struct ridge_kernel_change {
     uint64_t count_before, count_after;
     int64_t total_before_ns, total_after_ns;
     double median_before_ns, median_after_ns; /* NAN: not there */
+    double change_ns;                         /* of the total */
+    bool is_collective;                       /* communication, which waits for others */
 } ridge_kernel_change;
 
 /* Kernels of a device of each: rows of ridge_trace_devices(), RIDGE_TRACE_NONE: of all. Sorted by the
@@ -323,6 +325,21 @@ ridge_status ridge_timeline_compare(const ridge_trace *before, const ridge_trace
                                     const ridge_trace_window *window_after,
                                     ridge_kernel_change **out, size_t *count, ridge_error *err);
 void ridge_kernel_changes_free(ridge_kernel_change *changes);
+
+/* Whether the kernels that are in both, without communication, were called more or less often
+ * together, as in cuts of different lengths of one loop: all follow the one of them that takes most
+ * time. They did when their calls have its ratio, to a call or 5 %, in half of their time and half of
+ * their number, and they are a quarter or more of the kernels' time in each. */
+typedef struct ridge_call_pace {
+    double ratio; /* calls of after over those of before; NAN: not together, or none is in both */
+    const char *name;                   /* of the one that they follow; NULL: none is in both */
+    uint64_t count_before, count_after; /* its calls */
+} ridge_call_pace;
+ridge_call_pace ridge_kernel_changes_pace(const ridge_kernel_change *changes, size_t count);
+/* For after did ratio times the work of before: change_ns becomes total_after_ns / ratio -
+ * total_before_ns, a kernel is the same when its calls have the ratio to a call or 2 % and its median
+ * is; sorted anew by what changed then. A ratio of 1 is as ridge_timeline_compare() made them. */
+void ridge_kernel_changes_scale(ridge_kernel_change *changes, size_t count, double ratio);
 
 /* -- the picture ------------------------------------------------------------------------------- */
 

@@ -147,6 +147,12 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
         snprintf(text, sizeof(text), "no work of a GPU in this part of the trace");
     else if (worst != NULL)
         snprintf(text, sizeof(text), "the recording tool said: %.240s", worst->text);
+    else if (file->info->begin_count > 0)
+        snprintf(text, sizeof(text),
+                 "%" PRIu64
+                 " pieces of work (kernel, gpu_memcpy, gpu_memset) begin in one event and "
+                 "end in another (ph B and E): not read, complete events are (ph X)",
+                 file->info->begin_count);
     else if (is_foreign)
         snprintf(text, sizeof(text),
                  "no event of PyTorch's profiler: traces that other programs (XLA, TensorFlow, "
@@ -158,6 +164,8 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
     ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + 2, text);
     timeline_labelled(output, "next",
                       file->window.is_set ? "another part, or the whole"
+                      : file->info->begin_count > 0
+                          ? "write each piece of work as one event with ph X and dur"
                       : !is_foreign && file->info->format == RIDGE_TRACE_KINETO
                           ? "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
                           : "record with nsys profile -t cuda,nvtx, of the process that launches");

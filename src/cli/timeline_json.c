@@ -63,6 +63,29 @@ static void write_info(const struct timeline_file *file, bool with_command, ridg
     ridge_json_end_object(json);
 }
 
+void timeline_write_part(const struct timeline_file *file, ridge_json *json)
+{
+    const struct timeline_part *const part = &file->part;
+
+    if (!file->window.is_set) {
+        ridge_json_null(json, "window");
+        return;
+    }
+    ridge_json_begin_object(json, "window");
+    ridge_json_integer(json, "start_ns", file->window.start_ns);
+    ridge_json_integer(json, "end_ns", file->window.end_ns);
+    ridge_json_text(json, "unit", part->unit);
+    if (part->unit != NULL) {
+        ridge_json_count(json, "first", part->first);
+        ridge_json_count(json, "last", part->last);
+    } else {
+        ridge_json_null(json, "first");
+        ridge_json_null(json, "last");
+    }
+    ridge_json_bool(json, "is_cut", part->is_cut);
+    ridge_json_end_object(json);
+}
+
 static void write_faults(const struct timeline_file *file, ridge_json *json)
 {
     size_t count, device_count, i;
@@ -308,6 +331,7 @@ static void write_ranges(const struct timeline_view *view, ridge_json *json)
         ridge_json_text(json, "kind", sum->kind < 4 ? kinds[sum->kind] : NULL);
         ridge_json_count(json, "count", sum->count);
         ridge_json_integer(json, "host_ns", sum->host_ns);
+        ridge_json_integer(json, "host_union_ns", sum->host_union_ns);
         ridge_json_count(json, "launching_count", sum->launching_count);
         ridge_json_integer(json, "launching_ns", sum->launching_ns);
         ridge_json_integer(json, "projected_ns", sum->projected_ns);
@@ -389,14 +413,7 @@ ridge_status timeline_write_json(const struct timeline_file *file,
 
     ridge_json_text(json, "file", file->path);
     write_info(file, request->show_command, json);
-    if (file->window.is_set) {
-        ridge_json_begin_object(json, "window");
-        ridge_json_integer(json, "start_ns", file->window.start_ns);
-        ridge_json_integer(json, "end_ns", file->window.end_ns);
-        ridge_json_end_object(json);
-    } else {
-        ridge_json_null(json, "window");
-    }
+    timeline_write_part(file, json);
     write_faults(file, json);
     if (file->main != NULL)
         ridge_json_integer(json, "main_device", timeline_device_id(file->trace, file->main));

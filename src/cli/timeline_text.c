@@ -294,6 +294,7 @@ static void print_host(const struct timeline_view *view, const struct limits *li
                        ridge_output *output)
 {
     timeline_print_answer(view, output);
+    timeline_print_part(view->file, output);
     ridge_output_text(output, "\n");
     print_source(view, output);
     print_faults(view, limits->faults, output);
@@ -313,6 +314,7 @@ static void print_parts(const struct timeline_view *view, const struct limits *l
         return;
     }
     timeline_print_answer(view, output);
+    timeline_print_part(view->file, output);
     ridge_output_text(output, "\n");
     print_source(view, output);
     print_queue(view, output);
@@ -441,6 +443,7 @@ ridge_status timeline_print_tables(const struct timeline_file *file,
     if (status != RIDGE_OK)
         return status;
     timeline_print_answer(&view, output);
+    timeline_print_part(file, output);
     if (request->kernels) {
         ridge_output_text(output, "\n");
         timeline_table_kernels(&view, SIZE_MAX, request->whole_names, output);

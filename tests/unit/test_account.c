@@ -320,9 +320,11 @@ static void latency(void **state)
     assert_int_equal(latency_of(90000), 50000);
 }
 
-static void queue(void **state)
+/* The same whether nearly all calls launch the device's work or few do. */
+static void queue_among(size_t other_count)
 {
-    static const trace_row rows[] = {
+    enum { MOST = 256 };
+    static const trace_row launching[] = {
         {ROW_CALL, "cudaLaunchKernel", 1000, 2000, .key = 1},
         {ROW_CALL, "cudaLaunchKernel", 3000, 4000, .key = 2},
         {ROW_CALL, "cudaLaunchKernel", 5000, 6000, .key = 3},
@@ -334,10 +336,19 @@ static void queue(void **state)
         {ROW_NODE, "e", 21400, 22000, .key = 4, .on = 1, .detail = 1},
         {ROW_NODE, "f", 22600, 23000, .key = 4, .on = 1, .detail = 1},
     };
-    accounts made = MAKE(rows);
-    const ridge_device_account *const account = made.devices;
+    enum { LAUNCHING = sizeof(launching) / sizeof(launching[0]) };
+    trace_row rows[LAUNCHING + MOST];
+    const ridge_device_account *account;
+    accounts made;
 
-    (void)state;
+    memcpy(rows, launching, sizeof(launching));
+    for (size_t i = 0; i < MOST; i++) { /* on the thread, between the others and behind them */
+        const int64_t at_ns = i < 100 ? 2000 + (int64_t)i * 10 : 9900 + (int64_t)i * 10;
+
+        rows[LAUNCHING + i] = (trace_row){ROW_CALL, "cudaGetDevice", at_ns, at_ns + 5};
+    }
+    made = make_window(rows, LAUNCHING + other_count, NULL);
+    account = made.devices;
     assert_true(account->median_launch_period_ns == 2000);
     /* In front of each 0, 1, 0 and 0: an empty queue has nobody in front. */
     assert_true(account->queue_depth_median == 0);
@@ -350,6 +361,13 @@ static void queue(void **state)
     assert_true(account->median_graph_gap_ns == 500);
     assert_int_equal(account->queue_full_ns, 0);
     unmake(&made);
+}
+
+static void queue(void **state)
+{
+    (void)state;
+    queue_among(0);
+    queue_among(256);
 }
 
 static void hardware_gaps(void **state)

@@ -202,6 +202,34 @@ static void below_the_bound_is_not_the_worst(void **state)
     ridge_trace_free(trace);
 }
 
+/* Sizes that no tensor has give no least time, and so no gain of which nothing is known. */
+static void sizes_beyond_all_time_give_no_bound(void **state)
+{
+    static char endless[400];
+    const char *const shapes[] = {endless, "u8[9223372036854775807,9223372036854775807]"};
+
+    (void)state;
+    memset(endless, '9', sizeof(endless) - 1);
+    memcpy(endless, "u8[", 3);
+    endless[sizeof(endless) - 2] = ']';
+    for (size_t i = 0; i < 2; i++) {
+        const trace_row rows[] = {
+            {ROW_OP, "aten::fill_", 0, 100, .shapes = shapes[i]},
+            {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+            {ROW_KERNEL, "fill", 1000, 101000, .key = 1},
+        };
+        ridge_trace *const trace = TRACE_OF(rows);
+        ridge_timeline_next next;
+
+        plan(trace, NULL, false, &next);
+        assert_int_equal(next.ranks[0].bound_count, 0);
+        assert_true(isnan(next.ranks[0].bound_ns));
+        assert_true(isnan(next.kernels_gain));
+        ridge_timeline_next_free(&next);
+        ridge_trace_free(trace);
+    }
+}
+
 /* A kernel that waits for another rank would wait for ever under a profiler. */
 static void never_profiles_communication(void **state)
 {
@@ -877,6 +905,7 @@ int main(void)
     CASES_ADD_ROWS(&list, ranks, rank_cases);
     cases_add(&list, "lines of the user come first", lines_of_the_user_come_first, NULL);
     cases_add(&list, "below its least time", below_the_bound_is_not_the_worst, NULL);
+    cases_add(&list, "sizes beyond all time", sizes_beyond_all_time_give_no_bound, NULL);
     cases_add(&list, "tiny kernels", tiny_kernels_are_not_first, NULL);
     cases_add(&list, "nothing to gain", gains_of_nothing_are_not_first, NULL);
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
