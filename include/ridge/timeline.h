@@ -151,10 +151,12 @@ typedef struct ridge_device_account {
     double queue_empty_frac; /* launches that found nothing queued or running; NAN */
     int64_t queue_full_ns;   /* threads that launch this device's work waited for room; summed */
 
-    int64_t concurrent_ns;        /* two pieces of work or more */
-    int64_t copy_ns;              /* union of copies and memsets */
-    int64_t copy_hidden_ns;       /* of it under kernels */
-    int64_t collective_ns;        /* union of communication kernels */
+    int64_t concurrent_ns;   /* two pieces of work or more */
+    int64_t copy_ns;         /* union of copies and memsets */
+    int64_t copy_hidden_ns;  /* of it under kernels */
+    int64_t copy_busiest_ns; /* the longest union of one direction: to the device, from it, within
+                                   * it (memsets too), between devices. Unknown ones are in none */
+    int64_t collective_ns;   /* union of communication kernels */
     int64_t collective_hidden_ns; /* of it under other kernels */
     size_t overlap_count;         /* on one stream: PDL */
     size_t concurrent_most;
@@ -256,6 +258,9 @@ ridge_status ridge_given_bounds_unused(const ridge_given_bounds *bounds, const r
 typedef struct ridge_timeline_next {
     bool is_inside; /* the kernels come first; false: the host does */
     char fix[400];  /* what to do about the time between; when inside "" below 5 % of idle time */
+    /* What to do about exposed communication, where that road gives more than the others and 5 % of
+     * the span or more are such; it comes first then. "" */
+    char exposed[240];
     size_t rank_count;
     ridge_kernel_rank *ranks;
     const ridge_kernel_rank *worst; /* of ranks, no communication; NULL: none */
@@ -268,6 +273,11 @@ typedef struct ridge_timeline_next {
      * makes it less. Without idle time; with the calls of the worst kernel that have a least time at
      * it (NAN: none has), that kernel twice as fast, all such calls. NAN: nothing would be left. */
     double idle_gain, worst_gain, worst_half_gain, kernels_gain;
+    /* With copies under kernels as far as they go: no less is left than the busiest direction of them,
+     * as fast as they are here. NAN: nothing would be left. */
+    double copy_gain;
+    /* With communication under other kernels, or as short: without what of it nothing else overlaps. */
+    double collective_gain;
     double bounded_frac; /* of the kernels' time: calls with a least time */
     /* Where clearly more is to gain than in the worst, 1.5 times, and how much of the span; NULL. */
     const ridge_kernel_rank *richest;

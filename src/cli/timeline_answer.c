@@ -90,24 +90,32 @@ static void print_verdict(const struct timeline_view *view, ridge_output *output
     ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + (pace[0] != '\0' ? 2 : 0), text);
 }
 
-/* What to do, in words. */
-void timeline_next_text(const struct timeline_view *view, char *buffer, size_t size)
+void timeline_kernel_text(const struct timeline_view *view, char *buffer, size_t size)
 {
-    const ridge_timeline_next *const next = &view->next;
-    const ridge_kernel_rank *const worst = next->worst;
+    const ridge_kernel_rank *const worst = view->next.worst;
     char name[TIMELINE_NAME], share[WORD], ratio[64] = "";
 
-    if (!next->is_inside && next->fix[0] != '\0') {
-        snprintf(buffer, size, "%s", next->fix);
-    } else if (worst != NULL) {
-        timeline_short_name(worst->sum.name, name, sizeof(name));
-        if (!isnan(worst->ratio))
-            snprintf(ratio, sizeof(ratio), ", %.3gx its least time", worst->ratio);
-        snprintf(buffer, size, "profile %.160s: %s of the kernels' time%s", name,
-                 timeline_percent(worst->share_frac, 1, share, sizeof(share)), ratio);
-    } else {
+    buffer[0] = '\0';
+    if (worst == NULL)
+        return;
+    timeline_short_name(worst->sum.name, name, sizeof(name));
+    if (!isnan(worst->ratio))
+        snprintf(ratio, sizeof(ratio), ", %.3gx its least time", worst->ratio);
+    snprintf(buffer, size, "profile %.160s: %s of the kernels' time%s", name,
+             timeline_percent(worst->share_frac, 1, share, sizeof(share)), ratio);
+}
+
+/* The first thing to do, in words. */
+static void next_text(const struct timeline_view *view, char *buffer, size_t size)
+{
+    const ridge_timeline_next *const next = &view->next;
+
+    if (next->exposed[0] != '\0')
+        snprintf(buffer, size, "%s", next->exposed);
+    else if (next->worst != NULL && (next->is_inside || next->fix[0] == '\0'))
+        timeline_kernel_text(view, buffer, size);
+    else
         snprintf(buffer, size, "%s", next->fix[0] != '\0' ? next->fix : next->note);
-    }
 }
 
 /* Chrome's format has many writers. */
@@ -142,8 +150,8 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
     else if (file->info->begin_count > 0)
         snprintf(text, sizeof(text),
                  "%" PRIu64
-                 " begin and end events (ph B and E) of categories kernel, gpu_memcpy and "
-                 "gpu_memset: work is read of complete events alone (ph X)",
+                 " pieces of work (kernel, gpu_memcpy, gpu_memset) begin in one event and "
+                 "end in another (ph B and E): not read, complete events are (ph X)",
                  file->info->begin_count);
     else if (is_foreign)
         snprintf(text, sizeof(text),
@@ -178,7 +186,7 @@ void timeline_print_answer(const struct timeline_view *view, ridge_output *outpu
         return;
     }
     timeline_print_device(view, output);
-    timeline_next_text(view, text, sizeof(text));
+    next_text(view, text, sizeof(text));
     /* Longer than a line: its first clause. The whole of it stands at the end. */
     if (strlen(text) > (size_t)ridge_output_columns(output) - LABEL)
         text[first_clause(text)] = '\0';

@@ -160,8 +160,8 @@ void timeline_print_answer(const struct timeline_view *view, ridge_output *outpu
 void timeline_print_device(const struct timeline_view *view, ridge_output *output);
 /* What each road gives, a line behind the answer. */
 void timeline_print_gain(const struct timeline_view *view, ridge_output *output);
-/* What to do, in words. */
-void timeline_next_text(const struct timeline_view *view, char *buffer, size_t size);
+/* The kernel to profile, in words: "profile NAME: 12.3 % of the kernels' time, ..."; "" without one. */
+void timeline_kernel_text(const struct timeline_view *view, char *buffer, size_t size);
 /* The screen of a file: at most 60 lines for the main device, three for each other one. */
 ridge_status timeline_print_screen(const struct timeline_file *file,
                                    const struct timeline_request *request, ridge_output *output,

@@ -219,6 +219,7 @@ static void write_times(const ridge_device_account *account, ridge_json *json)
         {"concurrent_ns", account->concurrent_ns},
         {"copy_ns", account->copy_ns},
         {"copy_hidden_ns", account->copy_hidden_ns},
+        {"copy_busiest_ns", account->copy_busiest_ns},
         {"collective_ns", account->collective_ns},
         {"collective_hidden_ns", account->collective_hidden_ns},
     };
@@ -353,9 +354,12 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_begin_object(json, "next");
     ridge_json_bool(json, "is_inside", next->is_inside);
     ridge_json_text(json, "fix", next->fix[0] != '\0' ? next->fix : NULL);
+    ridge_json_text(json, "exposed", next->exposed[0] != '\0' ? next->exposed : NULL);
     ridge_json_text(json, "worst", next->worst != NULL ? next->worst->sum.name : NULL);
     ridge_json_text(json, "ncu", next->ncu != NULL && next->ncu[0] != '\0' ? next->ncu : NULL);
     ridge_json_number(json, "idle_gain", next->idle_gain);
+    ridge_json_number(json, "copy_gain", next->copy_gain);
+    ridge_json_number(json, "collective_gain", next->collective_gain);
     ridge_json_number(json, "worst_gain", next->worst_gain);
     ridge_json_number(json, "worst_half_gain", next->worst_half_gain);
     ridge_json_number(json, "kernels_gain", next->kernels_gain);
