@@ -147,6 +147,7 @@ static void write_gap(const struct timeline_file *file, const ridge_device_accou
     ridge_json_begin_object(json, NULL);
     ridge_json_integer(json, "start_ns", gap->start_ns);
     ridge_json_integer(json, "end_ns", gap->end_ns);
+    ridge_json_integer(json, "at_ns", timeline_at_ns(file, gap->start_ns));
     ridge_json_text(json, "cause", ridge_idle_name((ridge_idle)gap->cause));
     write_op(json, "before", file->trace, gap->before);
     write_op(json, "after", file->trace, gap->after);
@@ -413,6 +414,10 @@ ridge_status timeline_write_json(const struct timeline_file *file,
 
     ridge_json_text(json, "file", file->path);
     write_info(file, request->show_command, json);
+    if (file->device_count > 0)
+        ridge_json_integer(json, "origin_ns", file->origin_ns);
+    else
+        ridge_json_null(json, "origin_ns");
     timeline_write_part(file, json);
     write_faults(file, json);
     if (file->main != NULL)
