@@ -250,6 +250,22 @@ static void write_sum(const ridge_trace_sum *sum, ridge_json *json)
     ridge_json_number(json, "share_frac", sum->share_frac);
 }
 
+static void write_sizes(const ridge_trace_sum *sum, ridge_json *json)
+{
+    size_t i;
+
+    ridge_json_count(json, "size_count", sum->size_count);
+    ridge_json_begin_array(json, "sizes");
+    for (i = 0; i < sum->size_count && i < 2; i++) {
+        ridge_json_begin_object(json, NULL);
+        ridge_json_count(json, "count", sum->sizes[i].count);
+        ridge_json_integer(json, "total_ns", sum->sizes[i].total_ns);
+        ridge_json_number(json, "median_ns", sum->sizes[i].median_ns);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_array(json);
+}
+
 static void write_kernels(const struct timeline_view *view, ridge_json *json)
 {
     size_t i;
@@ -266,6 +282,7 @@ static void write_kernels(const struct timeline_view *view, ridge_json *json)
         ridge_json_count(json, "bound_count", rank != NULL ? rank->bound_count : 0);
         ridge_json_text(json, "source",
                         rank != NULL && rank->source[0] != '\0' ? rank->source : NULL);
+        write_sizes(sum, json);
         ridge_json_end_object(json);
     }
     ridge_json_end_array(json);

@@ -97,7 +97,9 @@ static void add_kernel(ridge_table *table, const struct timeline_view *view,
     if (with_bounds)
         add_ratio(table, has_bound ? rank->ratio : (double)NAN);
     ridge_table_count(table, sum->count);
-    timeline_add_time(table, sum->median_ns);
+    snprintf(text, sizeof(text), "%s%s", sum->size_count > 0 ? "~" : "",
+             timeline_time(sum->median_ns, share, sizeof(share)));
+    ridge_table_text(table, text);
     ridge_table_text(table, name);
 }
 
@@ -147,7 +149,7 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
     const bool with_bounds = has_bounds(view);
     const ridge_trace_sum **const rows = count > 0 ? choose_kernels(view, count) : NULL;
     char **const names = rows != NULL ? kernel_names(rows, count, whole) : NULL;
-    bool has_below = false;
+    bool has_below = false, has_sizes = false;
     ridge_table *table;
     size_t i;
 
@@ -159,6 +161,7 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
         const ridge_kernel_rank *const rank = timeline_rank_of(view, rows[i]->name_id);
 
         has_below |= rank != NULL && rank->ratio < 1;
+        has_sizes |= rows[i]->size_count > 0;
         add_kernel(table, view, rows[i], with_bounds, names[i]);
     }
     timeline_free_names(names);
@@ -167,6 +170,9 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
     if (has_below)
         ridge_output_styled(output, RIDGE_STYLE_DIM,
                             "<1: less than its bytes take in main memory, they come from L2\n");
+    if (has_sizes)
+        ridge_output_styled(output, RIDGE_STYLE_DIM,
+                            "~: launches of two sizes or more, --json has them\n");
     say_more(output, count, view->kernels.count, "kernels", "--kernels");
 }
 

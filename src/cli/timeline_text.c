@@ -202,15 +202,21 @@ static void print_command(const char *command, ridge_output *output)
 /* Far from its least time and worth little, or the other way round: the choice is the reader's. */
 static void print_richest(const ridge_timeline_next *next, ridge_output *output)
 {
-    char name[TIMELINE_NAME], text[320];
+    const ridge_trace_size *sizes;
+    char name[TIMELINE_NAME], time[WORD], other[WORD];
+    struct sentence line = {.used = 0};
 
     if (next->richest_ncu == NULL || next->richest_ncu[0] == '\0')
         return;
     timeline_short_name(next->richest->sum.name, name, sizeof(name));
-    snprintf(text, sizeof(text),
-             "%.160s, where most is to gain: %.1f %% of the span, %.3gx its least time", name,
-             100 * next->richest_frac, next->richest->ratio);
-    timeline_labelled(output, "or", text);
+    sizes = next->richest->sum.sizes;
+    add(&line, "%.160s, where most is to gain: %.1f %% of the span, %.3gx its least time", name,
+        100 * next->richest_frac, next->richest->ratio);
+    if (next->richest->sum.size_count > 0)
+        add(&line, "; launches: %" PRIu64 " of %s, %" PRIu64 " of %s", sizes[0].count,
+            timeline_time(sizes[0].median_ns, time, sizeof(time)), sizes[1].count,
+            timeline_time(sizes[1].median_ns, other, sizeof(other)));
+    timeline_labelled(output, "or", line.text);
     print_command(next->richest_ncu, output);
 }
 
@@ -229,11 +235,11 @@ static void print_next(const struct timeline_view *view, ridge_output *output)
         else
             timeline_labelled(output, "then", "only after that, the kernel to profile:");
         print_command(next->ncu, output);
-        if (next->is_inside)
-            print_richest(next, output);
     }
     if (next->note[0] != '\0')
         timeline_labelled(output, has_line ? "" : "next", next->note);
+    if (has_line && next->is_inside)
+        print_richest(next, output);
     if (has_line && next->is_inside && !(next->bounded_frac > 0) &&
         view->file->info->format == RIDGE_TRACE_KINETO && !view->file->info->has_shapes)
         timeline_labelled(output, "",

@@ -191,7 +191,7 @@ static ridge_status make_line(const ridge_trace *trace, const ridge_kernel_rank 
                               ridge_error *err)
 {
     if (rank != NULL)
-        return ncu_line_make(trace, rank->sum.first_op, with_command, line, note, note_size, err);
+        return ncu_line_make(trace, &rank->sum, with_command, line, note, note_size, err);
     *line = ridge_calloc(1, 1);
     return *line != NULL ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
 }
