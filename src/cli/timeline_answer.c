@@ -102,7 +102,8 @@ void timeline_next_text(const struct timeline_view *view, char *buffer, size_t s
     } else if (worst != NULL) {
         timeline_short_name(worst->sum.name, name, sizeof(name));
         if (!isnan(worst->ratio))
-            snprintf(ratio, sizeof(ratio), ", %.3gx its least time", worst->ratio);
+            snprintf(ratio, sizeof(ratio), ", %.3gx %s", worst->ratio,
+                     worst->is_tiny ? "an empty kernel's time" : "its least time");
         snprintf(buffer, size, "profile %.160s: %s of the kernels' time%s", name,
                  timeline_percent(worst->share_frac, 1, share, sizeof(share)), ratio);
     } else {

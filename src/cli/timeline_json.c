@@ -280,6 +280,7 @@ static void write_kernels(const struct timeline_view *view, ridge_json *json)
         ridge_json_number(json, "bound_ns", rank != NULL ? rank->bound_ns : (double)NAN);
         ridge_json_number(json, "ratio", rank != NULL ? rank->ratio : (double)NAN);
         ridge_json_count(json, "bound_count", rank != NULL ? rank->bound_count : 0);
+        ridge_json_bool(json, "is_tiny", rank != NULL && rank->is_tiny);
         ridge_json_text(json, "source",
                         rank != NULL && rank->source[0] != '\0' ? rank->source : NULL);
         write_sizes(sum, json);
@@ -352,6 +353,7 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_number(json, "worst_half_gain", next->worst_half_gain);
     ridge_json_number(json, "kernels_gain", next->kernels_gain);
     ridge_json_number(json, "bounded_frac", next->bounded_frac);
+    ridge_json_number(json, "floor_ns", next->floor_ns);
     ridge_json_text(json, "richest", next->richest != NULL ? next->richest->sum.name : NULL);
     ridge_json_number(json, "richest_frac", next->richest_frac);
     ridge_json_text(json, "richest_ncu",

@@ -175,6 +175,7 @@ static void tiny_kernels_are_not_first(void **state)
     assert_false(next.ranks[0].is_tiny);
     assert_true(next.ranks[1].is_tiny);
     assert_true(next.ranks[1].ratio > next.ranks[0].ratio);
+    assert_true(next.floor_ns == 800);
     ridge_timeline_next_free(&next);
     ridge_trace_free(trace);
 }
@@ -216,6 +217,7 @@ static void never_profiles_communication(void **state)
 
     (void)state;
     plan(trace, NULL, false, &next);
+    assert_true(isnan(next.floor_ns));
     assert_string_equal(next.ranks[0].sum.name, "ncclDevKernel_AllReduce");
     assert_string_equal(next.worst->sum.name, "gemm");
     ridge_timeline_next_free(&next);

@@ -129,6 +129,7 @@ static ridge_status make_ranks(const ridge_trace *trace, const ridge_trace_sums 
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     }
     add_up(trace, bounds, by_name);
+    out->floor_ns = bounds->least_ns != NULL ? bounds->floor_ns : NAN;
     out->rank_count = sums->count;
     for (size_t i = 0; i < sums->count; i++) {
         ridge_kernel_rank *const rank = &out->ranks[i];
