@@ -106,6 +106,7 @@ typedef struct ridge_idle_sum {
     int64_t total_ns;
     size_t gap_count;     /* gaps with a piece of it */
     int64_t largest_ns;   /* piece */
+    int64_t stall_ns;     /* of it in stretches of 2 ms or more without a call */
     uint32_t largest_gap; /* row of gaps; RIDGE_TRACE_NONE without one */
 } ridge_idle_sum;
 

@@ -65,6 +65,20 @@ static bool any_in_range(const struct timeline_view *view, const uint32_t *gaps,
     return false;
 }
 
+/* What NO-WORK speaks of, where it lies in time that has another cause too: an operation may be open,
+ * as a loader of data is. */
+static void add_stall(ridge_table *table, const ridge_idle_sum *sum, double span_ns,
+                      bool with_ranges)
+{
+    size_t i;
+
+    ridge_table_text(table, "  of it >= 2 ms");
+    timeline_add_time(table, (double)sum->stall_ns);
+    timeline_add_percent(table, (double)sum->stall_ns, span_ns);
+    for (i = 0; i < (with_ranges ? 4 : 3); i++)
+        ridge_table_text(table, "");
+}
+
 void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_output *output)
 {
     static const ridge_column columns[] = {
@@ -103,6 +117,9 @@ void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_ou
         ridge_table_count(table, sum->gap_count);
         timeline_add_time(table, (double)sum->largest_ns);
         add_where(table, view, sum->largest_gap, false, with_ranges);
+        if (account->verdict == RIDGE_TIMELINE_NO_WORK && causes[i] != RIDGE_IDLE_NO_WORK &&
+            sum->stall_ns > 0)
+            add_stall(table, sum, span_ns, with_ranges);
     }
     for (i = shown; i < count; i++)
         rest_ns += account->causes[causes[i]].total_ns;

@@ -98,6 +98,7 @@ static void write_causes(const ridge_device_account *account, ridge_json *json)
         ridge_json_integer(json, "total_ns", sum->total_ns);
         ridge_json_count(json, "gap_count", sum->gap_count);
         ridge_json_integer(json, "largest_ns", sum->largest_ns);
+        ridge_json_integer(json, "stall_ns", sum->stall_ns);
         ridge_json_end_object(json);
     }
     ridge_json_end_object(json);

@@ -125,6 +125,21 @@ def copies():
     return trace
 
 
+def loader():
+    """Data is loaded in the step, in an operation: 20 ms without a call, and as long without one."""
+    trace, at = Trace(), 100.0
+    for step in range(4):
+        trace.event("cpu_op", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at,
+                    20000 if step % 2 == 0 else 1000)
+        at += 20000
+        trace.copy("Memcpy HtoD (Pageable -> Device)", at + 10, at + 20, 50, 1048576)
+        for _ in range(4):
+            trace.op("aten::mm", at + 100, 30)
+            trace.launch(GEMM, at + 110, at + 120, 2000)
+            at += 2040
+    return trace
+
+
 def between_devices():
     """Two GPUs of one process; the second works half as much."""
     trace, at = Trace(), 100.0
@@ -223,6 +238,7 @@ def main():
     prefill().save("prefill.json")
     graph().save("graph.json")
     copies().save("copies.json")
+    loader().save("loader.json")
     between_devices().save("devices.json")
     empty = Trace()
     empty.op("aten::mm", 100, 50, [[8, 8], [8, 8]])
