@@ -74,20 +74,46 @@ static void print_device(const struct timeline_view *view, ridge_output *output)
     ridge_output_text(output, "\n");
 }
 
+/* ", unreliable (orphans)": the warnings that hold for this device. INCOMPLETE says it itself. */
+static void write_doubt(const struct timeline_view *view, char *text, size_t size)
+{
+    const ridge_device_account *const account = view->account;
+    size_t count, used = 0, i;
+    const ridge_trace_fault *const faults = ridge_timeline_faults(view->file->timeline, &count);
+
+    text[0] = '\0';
+    for (i = 0; i < count && account->verdict != RIDGE_TIMELINE_INCOMPLETE; i++) {
+        const char *const name = ridge_trace_fault_name(faults[i].kind);
+
+        if (!faults[i].is_unreliable ||
+            (faults[i].device != RIDGE_TRACE_NONE && faults[i].device != account->device))
+            continue;
+        if (used + strlen(name) + 20 > size)
+            break;
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 used > 0 ? ", " : ", unreliable (", name);
+    }
+    if (used > 0)
+        snprintf(text + used, size - used, ")");
+}
+
 static void print_verdict(const struct timeline_view *view, ridge_output *output)
 {
     const ridge_device_account *const account = view->account;
     const char *const verdict = ridge_timeline_verdict_name(account->verdict);
     const char *const pace = ridge_pace_name(account->pace);
-    char text[320];
+    char text[480], doubt[128];
+    const char *first; /* behind the verdict: ", " */
 
+    write_doubt(view, doubt, sizeof(doubt));
+    first = pace[0] != '\0' ? pace : doubt[0] != '\0' ? doubt + 2 : "";
+    snprintf(text, sizeof(text), "%s%s%s%s", first, pace[0] != '\0' ? doubt : "",
+             account->reason[0] != '\0' ? ": " : "", account->reason);
     ridge_output_format(output, "%-*s", LABEL, "verdict");
     ridge_output_styled(output, verdict_style(account->verdict), verdict);
-    snprintf(text, sizeof(text), "%s%s%s", pace, account->reason[0] != '\0' ? ": " : "",
-             account->reason);
-    if (text[0] != '\0' && pace[0] != '\0')
+    if (first[0] != '\0')
         ridge_output_text(output, ", ");
-    ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + (pace[0] != '\0' ? 2 : 0), text);
+    ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + (first[0] != '\0' ? 2 : 0), text);
 }
 
 /* What to do, in words. */

@@ -128,13 +128,15 @@ static bool add_of_device(const account_device *device, const work_counts *count
     const double span_ns = (double)(account->end_ns - account->start_ns);
     const double kernels = (double)account->kernel_count;
     const int64_t queued_ns = account->causes[RIDGE_IDLE_QUEUED].total_ns;
+    const int64_t unknown_ns = account->causes[RIDGE_IDLE_UNKNOWN].total_ns;
 
     if (device->view->info->has_api && (double)counts->orphan_count > ORPHANS_MOST * kernels)
         ADD(faults, ORPHANS, own, true,
             "%zu of %zu kernels (%s) have no launch call: the host's part of the trace is cut, or "
-            "another process launched them; their idle time is unknown",
+            "another process launched them; %s of the idle time is unknown",
             counts->orphan_count, account->kernel_count,
-            percent((double)counts->orphan_count, kernels).text);
+            percent((double)counts->orphan_count, kernels).text,
+            unknown_ns > 0 ? milliseconds(unknown_ns).text : "none");
     if (counts->hole_count > 0)
         ADD(faults, LOST_GRAPH, own, true,
             "%zu gaps above 1 ms (%s) touch %zu graph launches that own %d kernels or fewer: "
