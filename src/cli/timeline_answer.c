@@ -148,6 +148,51 @@ static bool is_of_another_program(const struct timeline_file *file)
            calls + ranges == 0;
 }
 
+/* Calls that give a GPU work: kernels, graphs, copies. */
+static size_t count_launches(const struct timeline_file *file)
+{
+    static const char *const words[] = {"Launch", "Memcpy", "Memset"};
+    size_t count, launches = 0, i, k;
+    const ridge_trace_api *const calls = ridge_trace_apis(file->trace, &count);
+
+    for (i = 0; i < count; i++) {
+        const char *const name = ridge_trace_name(file->trace, calls[i].name, NULL);
+
+        for (k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+            if (strstr(name, words[k]) != NULL)
+                break;
+        launches += k < sizeof(words) / sizeof(words[0]);
+    }
+    return launches;
+}
+
+/* What to do about it: not what was done already. */
+static void advise_nothing(const struct timeline_file *file, char *text, size_t size)
+{
+    size_t calls;
+
+    ridge_trace_apis(file->trace, &calls);
+    if (file->window.is_set)
+        snprintf(text, size, "another part, or the whole");
+    else if (is_of_another_program(file))
+        snprintf(text, size,
+                 "an export of Nsight Systems (nsys export --type sqlite), a trace of PyTorch's "
+                 "profiler, or ridge record -- COMMAND");
+    else if (count_launches(file) > 0)
+        snprintf(text, size,
+                 "calls were recorded, so the switch for it was on: look at the driver's version "
+                 "against the tool's, at permissions, at WSL and virtual GPUs");
+    else if (calls > 0)
+        snprintf(text, size, "record the process that launches, and a part in which it does");
+    else if (file->info->format == RIDGE_TRACE_KINETO)
+        snprintf(text, size,
+                 "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]");
+    else
+        snprintf(text, size, "record with %s, of the process that launches",
+                 file->info->format == RIDGE_TRACE_RECORD ? "ridge record"
+                                                          : "nsys profile -t cuda,nvtx");
+}
+
 /* Why a trace has no work of a GPU, from what it says about itself. */
 static void print_nothing(const struct timeline_view *view, ridge_output *output)
 {
@@ -156,30 +201,40 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
     const ridge_trace_diagnostic *const said = ridge_trace_diagnostics(file->trace, &count);
     const ridge_trace_diagnostic *worst = NULL;
     const char *const verdict = ridge_timeline_verdict_name(RIDGE_TIMELINE_NOTHING);
-    const bool is_foreign = is_of_another_program(file);
-    char text[320] = "no work of a GPU was recorded";
+    const size_t launches = count_launches(file);
+    char text[512] = "no work of a GPU was recorded";
+    size_t calls;
 
+    ridge_trace_apis(file->trace, &calls);
     for (i = 0; i < count; i++)
         if (said[i].severity >= 2 && (worst == NULL || said[i].severity > worst->severity))
             worst = &said[i];
     if (file->window.is_set)
         snprintf(text, sizeof(text), "no work of a GPU in this part of the trace");
     else if (worst != NULL)
-        snprintf(text, sizeof(text), "the recording tool said: %.240s", worst->text);
-    else if (is_foreign)
+        snprintf(text, sizeof(text), "the recording tool said: %.400s%s", worst->text,
+                 strlen(worst->text) > 400 ? "..." : "");
+    else if (file->info->event_count + file->info->skipped_count == 0)
+        snprintf(text, sizeof(text), "the file holds no event");
+    else if (is_of_another_program(file))
         snprintf(text, sizeof(text),
                  "no event of PyTorch's profiler: traces that other programs (XLA, TensorFlow, "
                  "browsers) write in this format are not read");
+    else if (launches > 0)
+        snprintf(text, sizeof(text),
+                 "calls were recorded (%zu of %zu launch or copy), but no work of a GPU", launches,
+                 calls);
+    else if (calls > 0)
+        snprintf(text, sizeof(text),
+                 "no work of a GPU was recorded, nor a call that launches or copies (of %zu)",
+                 calls);
     timeline_labelled(output, "device", "none");
     ridge_output_format(output, "%-*s", LABEL, "verdict");
     ridge_output_styled(output, verdict_style(RIDGE_TIMELINE_NOTHING), verdict);
     ridge_output_text(output, ": ");
     ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + 2, text);
-    timeline_labelled(output, "next",
-                      file->window.is_set ? "another part, or the whole"
-                      : !is_foreign && file->info->format == RIDGE_TRACE_KINETO
-                          ? "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
-                          : "record with nsys profile -t cuda,nvtx, of the process that launches");
+    advise_nothing(file, text, sizeof(text));
+    timeline_labelled(output, "next", text);
 }
 
 void timeline_print_device(const struct timeline_view *view, ridge_output *output)

@@ -244,6 +244,11 @@ def main():
     empty.op("aten::mm", 100, 50, [[8, 8], [8, 8]])
     empty.call("cudaGetDeviceCount", 110, 3)
     empty.save("no_gpu.json")
+    lost = Trace()
+    lost.call("cudaMemcpy", 110, 3, 1)
+    lost.call(LAUNCH, 120, 3, 2)
+    lost.call("cudaDeviceSynchronize", 130, 30)
+    lost.save("lost_gpu.json")
     database()
 
 
