@@ -9,7 +9,12 @@
 
 #include "timeline_cli.h"
 
-enum { WORD = 32 };
+enum {
+    WORD = 32,
+    /* Calls differ in their middle, "cudaStreamSynchronize", and must be known to act on: the other
+     * columns give way first. Longer names are rare. */
+    WHOLE_CALL = 25
+};
 
 /* -- idle time --------------------------------------------------------------------------------- */
 
@@ -172,7 +177,7 @@ void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_ou
         TIMELINE_NUMBER("time_ns", "Largest gaps", 0),
         TIMELINE_NUMBER("start_ns", "At", 0),
         TIMELINE_TEXT("cause", "Cause", 0),
-        TIMELINE_TEXT("call", "Host in", 10),
+        TIMELINE_TEXT("call", "Host in", WHOLE_CALL),
         TIMELINE_TEXT("after", "Before", 14),
         TIMELINE_TEXT("range", "In", 12),
     };
@@ -297,11 +302,11 @@ void timeline_table_places(const struct timeline_view *view, size_t most, ridge_
         TIMELINE_NUMBER("time_ns", "Largest gaps", 0),
         TIMELINE_NUMBER("start_ns", "At", 2),
         TIMELINE_NUMBER("count", "Times", 0),
-        TIMELINE_NUMBER("total_ns", "Sum", 0),
+        TIMELINE_NUMBER("total_ns", "Sum", 1),
         TIMELINE_TEXT("cause", "Cause", 0),
-        TIMELINE_TEXT("call", "Host in", 10),
-        TIMELINE_TEXT("after", "Before", 14),
-        TIMELINE_TEXT("range", "In", 12),
+        TIMELINE_TEXT("call", "Host in", WHOLE_CALL),
+        TIMELINE_TEXT("after", "Before", 9),
+        TIMELINE_TEXT("range", "In", 8),
     };
     enum { CALL = 5, RANGE = 7, ALL = sizeof(all) / sizeof(all[0]) };
     const ridge_device_account *const account = view->account;
