@@ -116,6 +116,23 @@ static void print_verdict(const struct timeline_view *view, ridge_output *output
     ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + (first[0] != '\0' ? 2 : 0), text);
 }
 
+/* Of a long name the template arguments go, then its middle: the table has more of it. */
+static void write_name(const char *recorded, char *name, size_t size)
+{
+    enum { LONG = 60, HEAD = 36, TAIL = LONG - HEAD - 3 };
+    size_t length;
+
+    timeline_short_name(recorded, name, size);
+    length = strcspn(name, "<");
+    if (strlen(name) > LONG && length + sizeof("<...>") <= size && name[length] == '<')
+        strcpy(name + length, "<...>");
+    length = strlen(name);
+    if (length <= LONG)
+        return;
+    memcpy(name + HEAD, "...", 3);
+    memmove(name + HEAD + 3, name + length - TAIL, TAIL + 1);
+}
+
 /* What to do, in words. */
 void timeline_next_text(const struct timeline_view *view, char *buffer, size_t size)
 {
@@ -126,7 +143,7 @@ void timeline_next_text(const struct timeline_view *view, char *buffer, size_t s
     if (!next->is_inside && next->fix[0] != '\0') {
         snprintf(buffer, size, "%s", next->fix);
     } else if (worst != NULL) {
-        timeline_short_name(worst->sum.name, name, sizeof(name));
+        write_name(worst->sum.name, name, sizeof(name));
         if (!isnan(worst->ratio))
             snprintf(ratio, sizeof(ratio), ", %.3gx %s", worst->ratio,
                      worst->is_tiny ? "an empty kernel's time" : "its least time");

@@ -44,10 +44,18 @@ static void print_source(const struct timeline_view *view, ridge_output *output)
 {
     const struct timeline_file *const file = view->file;
     const ridge_trace_info *const info = file->info;
+    const char *const name = cli_base_name(file->path);
+    const int columns = ridge_output_columns(output);
+    const size_t most = columns > 2 * LABEL ? (size_t)columns - LABEL - 1 : LABEL; /* and ':' */
+    const size_t length = strlen(name);
     struct sentence line = {.used = 0};
     char from[WORD], to[WORD];
 
-    add(&line, "%.200s: %s", cli_base_name(file->path),
+    if (length > most)
+        add(&line, "%.*s...%s", (int)(most - most / 3 - 3), name, name + length - most / 3);
+    else
+        add(&line, "%s", name);
+    add(&line, ": %s",
         info->producer[0] != '\0' ? info->producer : ridge_trace_format_name(info->format));
     if (info->schema[0] != '\0')
         add(&line, ", schema %s", info->schema);
@@ -176,13 +184,15 @@ static void print_command(const char *command, ridge_output *output)
 {
     const size_t columns = (size_t)ridge_output_columns(output);
     size_t column = 4;
+    bool is_value = false; /* of the option in front, on whose line it stays */
 
     ridge_output_text(output, "    ");
     while (*command != '\0') {
         const size_t length = word_length(command);
         const char *const after = command + length + (command[length] == ' ' ? 1 : 0);
         const size_t value = command[0] == '-' && *after != '-' ? 1 + word_length(after) : 0;
-        const bool may_break = command[0] == '-' || length > 60 || column > columns - 30;
+        const bool may_break =
+            !is_value && (command[0] == '-' || length > 60 || column > columns - 30);
 
         if (column > 4 && may_break && column + 1 + length + value + 2 > columns) {
             ridge_output_text(output, " \\\n      ");
@@ -193,6 +203,7 @@ static void print_command(const char *command, ridge_output *output)
         }
         ridge_output_format(output, "%.*s", (int)length, command);
         column += length;
+        is_value = value > 0;
         command += length;
         command += strspn(command, " ");
     }

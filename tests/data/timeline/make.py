@@ -244,6 +244,12 @@ def main():
     empty.op("aten::mm", 100, 50, [[8, 8], [8, 8]])
     empty.call("cudaGetDeviceCount", 110, 3)
     empty.save("no_gpu.json")
+    long = Trace()
+    long.launch("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x256x8_stage3_warpsize1x4x1_ffma_"
+                "aligna4_alignc4_execute_kernel__5x_cublas<cutlass::half_t, 64, 256, 8, true, false, "
+                "cutlass::epilogue::LinearCombination<float, 4>>", 100, 120, 900)
+    long.launch(NORM, 110, 1021, 100)
+    long.save("long_names.json")
     lost = Trace()
     lost.call("cudaMemcpy", 110, 3, 1)
     lost.call(LAUNCH, 120, 3, 2)
