@@ -152,10 +152,12 @@ typedef struct ridge_device_account {
     double queue_empty_frac; /* launches that found nothing queued or running; NAN */
     int64_t queue_full_ns;   /* threads that launch this device's work waited for room; summed */
 
-    int64_t concurrent_ns;        /* two pieces of work or more */
-    int64_t copy_ns;              /* union of copies and memsets */
-    int64_t copy_hidden_ns;       /* of it under kernels */
-    int64_t collective_ns;        /* union of communication kernels */
+    int64_t concurrent_ns;   /* two pieces of work or more */
+    int64_t copy_ns;         /* union of copies and memsets */
+    int64_t copy_hidden_ns;  /* of it under kernels */
+    int64_t copy_busiest_ns; /* the longest union of one direction: to the device, from it, within
+                                   * it (memsets too), between devices. Unknown ones are in none */
+    int64_t collective_ns;   /* union of communication kernels */
     int64_t collective_hidden_ns; /* of it under other kernels */
     size_t overlap_count;         /* on one stream: PDL */
     size_t concurrent_most;
@@ -257,6 +259,9 @@ ridge_status ridge_given_bounds_unused(const ridge_given_bounds *bounds, const r
 typedef struct ridge_timeline_next {
     bool is_inside; /* the kernels come first; false: the host does */
     char fix[400];  /* what to do about the time between; when inside "" below 5 % of idle time */
+    /* What to do about exposed communication, where that road gives more than the others and 5 % of
+     * the span or more are such; it comes first then. "" */
+    char exposed[240];
     size_t rank_count;
     ridge_kernel_rank *ranks;
     const ridge_kernel_rank *worst; /* of ranks, no communication; NULL: none */
@@ -269,6 +274,11 @@ typedef struct ridge_timeline_next {
      * makes it less. Without idle time; with the calls of the worst kernel that have a least time at
      * it (NAN: none has), that kernel twice as fast, all such calls. NAN: nothing would be left. */
     double idle_gain, worst_gain, worst_half_gain, kernels_gain;
+    /* With copies under kernels as far as they go: no less is left than the busiest direction of them,
+     * as fast as they are here. NAN: nothing would be left. */
+    double copy_gain;
+    /* With communication under other kernels, or as short: without what of it nothing else overlaps. */
+    double collective_gain;
     double bounded_frac; /* of the kernels' time: calls with a least time */
     /* What an empty kernel takes, below which no least time is: launch_s of the roofs, else the
      * shortest kernel of the device, at most 800 ns. NAN where nothing has a least time. */
@@ -291,7 +301,7 @@ void ridge_timeline_next_free(ridge_timeline_next *next); /* empties it */
 typedef enum ridge_kernel_change_kind {
     RIDGE_KERNEL_APPEARED,
     RIDGE_KERNEL_VANISHED,
-    RIDGE_KERNEL_CHANGED, /* count or median differs by 2 % or more */
+    RIDGE_KERNEL_CHANGED, /* count or median differs by 2 % or more, see ridge_kernel_changes_scale() */
     RIDGE_KERNEL_SAME
 } ridge_kernel_change_kind;
 
@@ -301,6 +311,8 @@ typedef struct ridge_kernel_change {
     uint64_t count_before, count_after;
     int64_t total_before_ns, total_after_ns;
     double median_before_ns, median_after_ns; /* NAN: not there */
+    double change_ns;                         /* of the total */
+    bool is_collective;                       /* communication, which waits for others */
 } ridge_kernel_change;
 
 /* Kernels of a device of each: rows of ridge_trace_devices(), RIDGE_TRACE_NONE: of all. Sorted by the
@@ -311,6 +323,21 @@ ridge_status ridge_timeline_compare(const ridge_trace *before, const ridge_trace
                                     const ridge_trace_window *window_after,
                                     ridge_kernel_change **out, size_t *count, ridge_error *err);
 void ridge_kernel_changes_free(ridge_kernel_change *changes);
+
+/* Whether the kernels that are in both, without communication, were called more or less often
+ * together, as in cuts of different lengths of one loop: all follow the one of them that takes most
+ * time. They did when their calls have its ratio, to a call or 5 %, in half of their time and half of
+ * their number, and they are a quarter or more of the kernels' time in each. */
+typedef struct ridge_call_pace {
+    double ratio; /* calls of after over those of before; NAN: not together, or none is in both */
+    const char *name;                   /* of the one that they follow; NULL: none is in both */
+    uint64_t count_before, count_after; /* its calls */
+} ridge_call_pace;
+ridge_call_pace ridge_kernel_changes_pace(const ridge_kernel_change *changes, size_t count);
+/* For after did ratio times the work of before: change_ns becomes total_after_ns / ratio -
+ * total_before_ns, a kernel is the same when its calls have the ratio to a call or 2 % and its median
+ * is; sorted anew by what changed then. A ratio of 1 is as ridge_timeline_compare() made them. */
+void ridge_kernel_changes_scale(ridge_kernel_change *changes, size_t count, double ratio);
 
 /* -- the picture ------------------------------------------------------------------------------- */
 

@@ -244,14 +244,15 @@ typedef struct ridge_trace_info {
     const char *producer; /* "Nsight Systems 2025.5.2", "PyTorch profiler (CUPTI 28)"; "" */
     const char *schema;   /* "3.24.0", "1"; "" */
     ridge_graph_mode graph_mode;
-    int64_t base_ns;        /* to add for time since the epoch; 0: not told */
-    int64_t resolution_ns;  /* of times in the file: 1, or 1000 for whole microseconds */
-    int rank, world_size;   /* -1: not told */
-    bool has_api;           /* calls of the host were recorded */
-    bool has_stacks;        /* frames of Python: host times are inflated */
-    bool has_shapes;        /* of operations */
-    bool skips_cheap_calls; /* the tool was told not to record all calls */
-    bool is_delayed;        /* and to begin later than the process: launches before are not there */
+    int64_t base_ns;          /* to add for time since the epoch; 0: not told */
+    int64_t resolution_ns;    /* of times in the file: 1, or 1000 for whole microseconds */
+    int rank, world_size;     /* -1: not told */
+    bool has_api;             /* calls of the host were recorded */
+    bool has_stacks;          /* frames of Python: host times are inflated */
+    bool has_shapes;          /* of operations */
+    bool skips_cheap_calls;   /* the tool was told not to record all calls */
+    bool has_several_callers; /* work names no process, and several called: none is joined */
+    bool is_delayed; /* and to begin later than the process: launches before are not there */
     /* The program and its arguments, where the file tells: for the line to run it again. May hold
      * what nobody should see: printed only when the user asks. */
     size_t command_count;
@@ -264,6 +265,7 @@ typedef struct ridge_trace_info {
     uint64_t inverted_count; /* work that ends before it starts, or has no times: left out */
     uint64_t instant_count;  /* work with no duration, kept */
     uint64_t repeated_count; /* second rows of a call (backtraces): aside */
+    uint64_t begin_count;    /* JSON: work that one event begins and another ends: left out */
 } ridge_trace_info;
 
 typedef struct ridge_trace ridge_trace;

@@ -31,9 +31,11 @@ typedef struct ridge_trace_window {
 
 /* The window of every instance of a range by name (an extended regular expression, whole name; the
  * ':' of the default domain may be left out), of NVTX or annotations: from the first start to the last end of the instances first..last (0-based;
- * last SIZE_MAX: all). RIDGE_ERR_INVALID_ARGUMENT with the nearest names when there is none. */
+ * last SIZE_MAX: all; beyond the last that is there: up to that). count: how many there are; NULL: not
+ * asked. RIDGE_ERR_INVALID_ARGUMENT with the nearest names when there is none. */
 ridge_status ridge_trace_range_window(const ridge_trace *trace, const char *name, size_t first,
-                                      size_t last, ridge_trace_window *out, ridge_error *err);
+                                      size_t last, ridge_trace_window *out, size_t *count,
+                                      ridge_error *err);
 
 /* Launches that take about the same time, where others of the kernel take clearly another. */
 typedef struct ridge_trace_size {
@@ -101,15 +103,18 @@ typedef struct ridge_range_sum {
     uint32_t name_id;
     uint8_t kind; /* ridge_range_kind */
     uint64_t count;
-    int64_t host_ns;          /* sum of the instances */
+    int64_t host_ns; /* sum of the instances, as nsys counts them */
+    /* Of it without what lies in another instance of the name on the same thread, as recursion does:
+     * the union on each thread, summed over threads. */
+    int64_t host_union_ns;
     uint64_t launching_count; /* instances that launched work: those that nsys projects */
     int64_t launching_ns;     /* of host_ns: theirs */
     int64_t projected_ns;     /* first start .. last end of what each launched, summed */
     int64_t kernel_ns;        /* sum of the kernels' times */
     uint64_t kernel_count, op_count;
     int64_t idle_ns; /* of the projected time: nothing ran on the device (any of its devices) */
-    /* Time in which a device was idle while the host was in an instance, summed over them: from
-     * ridge_timeline_range_idle(), 0 before. */
+    /* Time in which a device was idle while the host was in an instance, in several of them at once
+     * only once, so that it is never above the device's: from ridge_timeline_range_idle(), 0 before. */
     int64_t host_idle_ns;
     uint64_t innermost_count; /* kernels for which it is the innermost range */
     int64_t innermost_ns;

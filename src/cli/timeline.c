@@ -2,12 +2,10 @@
  *
  * ridge timeline: is the time between the kernels or inside them, why, and what to do next. One
  * trace is one screen; files of several ranks are a table of ranks, two files a comparison. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "commands.h"
@@ -22,164 +20,6 @@ static int out_of_memory(const char *path)
 {
     cli_message(path, "out of memory");
     return ridge_status_exit(RIDGE_ERR_OUT_OF_MEMORY);
-}
-
-/* -- parts of a trace -------------------------------------------------------------------------- */
-
-/* "3", "3..7", "3.." of whole numbers. */
-static bool read_span(const char *text, uint64_t *first, uint64_t *last)
-{
-    const char *const dots = strstr(text, "..");
-    char *end;
-
-    errno = 0;
-    *first = strtoull(text, &end, 10);
-    if (end == text || text[strspn(text, "0123456789.")] != '\0' || errno != 0)
-        return false;
-    *last = *first;
-    if (*end == '\0')
-        return true;
-    if (end != dots)
-        return false;
-    *last = UINT64_MAX;
-    if (dots[2] == '\0')
-        return true;
-    *last = strtoull(dots + 2, &end, 10);
-    return *end == '\0' && errno == 0 && *last >= *first;
-}
-
-/* A time such as "12", "12ms" or "1.5s"; milliseconds without a unit. */
-static bool read_time(const char *text, size_t length, double *ns)
-{
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"", 1e6}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"s", 1e9}};
-    char word[48], *end;
-    size_t i;
-
-    if (length == 0 || length >= sizeof(word))
-        return false;
-    memcpy(word, text, length);
-    word[length] = '\0';
-    if (strspn(word, "0123456789.-") == 0)
-        return false;
-    *ns = strtod(word, &end);
-    for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-        if (strcmp(end, units[i].unit) == 0) {
-            *ns *= units[i].ns;
-            return isfinite(*ns) && fabs(*ns) < 4e18;
-        }
-    return false;
-}
-
-/* Without overflow: what lies beyond is the end of time. */
-static int64_t time_after(int64_t origin_ns, double ns)
-{
-    const double sum = (double)origin_ns + ns;
-
-    if (sum >= 9.2e18)
-        return INT64_MAX;
-    if (sum <= -9.2e18)
-        return INT64_MIN;
-    return origin_ns + (int64_t)ns;
-}
-
-static int read_window(const char *text, struct timeline_file *file)
-{
-    const char *const dots = strstr(text, "..");
-    double from = 0, to = 0;
-
-    if (dots == NULL || !read_time(text, (size_t)(dots - text), &from) ||
-        !read_time(dots + 2, strlen(dots + 2), &to) || to <= from)
-        return cli_usage_error("--window '%s': expected START..END, as 12ms..30ms", text);
-    file->window.is_set = true;
-    file->window.start_ns = time_after(file->origin_ns, from);
-    file->window.end_ns = time_after(file->origin_ns, to);
-    return CLI_DONE;
-}
-
-/* The number of "ProfilerStep#12", "step 12", "Step_12"; false: no step. */
-static bool step_number(const char *name, uint64_t *number)
-{
-    const char *word;
-    char *end;
-
-    for (word = name; *word != '\0'; word++)
-        if (strncasecmp(word, "step", 4) == 0)
-            break;
-    if (*word == '\0')
-        return false;
-    word += 4;
-    word += strspn(word, "#_: =");
-    if (*word < '0' || *word > '9')
-        return false;
-    errno = 0;
-    *number = strtoull(word, &end, 10);
-    return errno == 0 && *end == '\0';
-}
-
-static int read_steps(const char *text, struct timeline_file *file)
-{
-    uint64_t first, last, number, lowest = UINT64_MAX, highest = 0;
-    size_t count, i;
-    const ridge_trace_range *const ranges = ridge_trace_ranges(file->trace, &count);
-    ridge_trace_window *const window = &file->window;
-    bool any = false;
-
-    if (!read_span(text, &first, &last))
-        return cli_usage_error("--steps '%s': expected A..B, as 3..5", text);
-    for (i = 0; i < count; i++) {
-        if ((ranges[i].kind != RIDGE_RANGE_NVTX && ranges[i].kind != RIDGE_RANGE_ANNOTATION) ||
-            !step_number(ridge_trace_name(file->trace, ranges[i].name, NULL), &number))
-            continue;
-        any = true;
-        lowest = number < lowest ? number : lowest;
-        highest = number > highest ? number : highest;
-        if (number < first || number > last)
-            continue;
-        if (!window->is_set || ranges[i].start_ns < window->start_ns)
-            window->start_ns = ranges[i].start_ns;
-        if (!window->is_set || ranges[i].end_ns > window->end_ns)
-            window->end_ns = ranges[i].end_ns;
-        window->is_set = window->follows_launches = true;
-    }
-    if (window->is_set)
-        return CLI_DONE;
-    if (any)
-        cli_message(file->path, "no step %s, the trace has %llu to %llu", text,
-                    (unsigned long long)lowest, (unsigned long long)highest);
-    else
-        cli_message(file->path, "no ranges such as ProfilerStep#3: use --range or --window");
-    return CLI_NO;
-}
-
-static int read_range(const struct timeline_request *request, struct timeline_file *file)
-{
-    uint64_t first = 0, last = UINT64_MAX;
-    ridge_error err;
-
-    if (request->instance != NULL && !read_span(request->instance, &first, &last))
-        return cli_usage_error("--instance '%s': expected A or A..B", request->instance);
-    if (ridge_trace_range_window(file->trace, request->range, (size_t)first,
-                                 last > SIZE_MAX ? SIZE_MAX : (size_t)last, &file->window,
-                                 &err) == RIDGE_OK)
-        return CLI_DONE;
-    cli_fail(file->path, &err);
-    return err.status == RIDGE_ERR_INVALID_ARGUMENT ? CLI_NO : ridge_status_exit(err.status);
-}
-
-static int choose_window(const struct timeline_request *request, struct timeline_file *file)
-{
-    size_t count;
-    const ridge_trace_op *const ops = ridge_trace_ops(file->trace, &count);
-
-    file->origin_ns = count > 0 ? ops[0].start_ns : 0;
-    if (request->window != NULL)
-        return read_window(request->window, file);
-    if (request->steps != NULL)
-        return read_steps(request->steps, file);
-    return request->range != NULL ? read_range(request, file) : CLI_DONE;
 }
 
 /* -- files ------------------------------------------------------------------------------------- */
@@ -246,7 +86,7 @@ static int open_file(const char *path, const struct timeline_request *request,
     if (ridge_trace_open(path, NULL, &file->trace, &err) != RIDGE_OK)
         return cli_fail(path, &err);
     file->info = ridge_trace_get_info(file->trace);
-    status = choose_window(request, file);
+    status = timeline_choose_part(request, file);
     if (status == CLI_DONE &&
         ridge_timeline_create(file->trace, &file->window, &file->timeline, &err) != RIDGE_OK)
         status = cli_fail(path, &err);
@@ -349,10 +189,18 @@ static ridge_status write_text(const struct timeline_file *files, size_t count, 
                                const struct timeline_request *request, ridge_output *output,
                                ridge_error *err)
 {
+    size_t i;
+
     if (compares)
         return timeline_write_compare(&files[0], &files[1], request, output, NULL, err);
     if (count > 1) {
         timeline_write_ranks(files, count, request, output, NULL);
+        for (i = 0; i < count && files[i].part.note[0] == '\0'; i++)
+            ;
+        if (i < count) { /* once: ranks have done the same */
+            ridge_output_text(output, "\n");
+            timeline_print_part(&files[i], output);
+        }
         return RIDGE_OK;
     }
     if (request->kernels || request->api || request->nvtx || request->streams ||
@@ -365,7 +213,8 @@ static ridge_status write_text(const struct timeline_file *files, size_t count, 
 static int say_nothing(const struct timeline_file *file, const char *so)
 {
     if (!file->info->is_partial)
-        cli_message(file->path, "no work of a GPU was recorded: %s", so);
+        cli_message(file->path, "no work of a GPU was %s: %s",
+                    file->info->begin_count > 0 ? "read (begin and end events)" : "recorded", so);
     return CLI_NO;
 }
 

@@ -133,25 +133,33 @@ static void write_name(const char *recorded, char *name, size_t size)
     memmove(name + HEAD + 3, name + length - TAIL, TAIL + 1);
 }
 
-/* What to do, in words. */
-void timeline_next_text(const struct timeline_view *view, char *buffer, size_t size)
+void timeline_kernel_text(const struct timeline_view *view, char *buffer, size_t size)
 {
-    const ridge_timeline_next *const next = &view->next;
-    const ridge_kernel_rank *const worst = next->worst;
+    const ridge_kernel_rank *const worst = view->next.worst;
     char name[TIMELINE_NAME], share[WORD], ratio[64] = "";
 
-    if (!next->is_inside && next->fix[0] != '\0') {
-        snprintf(buffer, size, "%s", next->fix);
-    } else if (worst != NULL) {
-        write_name(worst->sum.name, name, sizeof(name));
-        if (!isnan(worst->ratio))
-            snprintf(ratio, sizeof(ratio), ", %.3gx %s", worst->ratio,
-                     worst->is_tiny ? "an empty kernel's time" : "its least time");
-        snprintf(buffer, size, "profile %.160s: %s of the kernels' time%s", name,
-                 timeline_percent(worst->share_frac, 1, share, sizeof(share)), ratio);
-    } else {
+    buffer[0] = '\0';
+    if (worst == NULL)
+        return;
+    write_name(worst->sum.name, name, sizeof(name));
+    if (!isnan(worst->ratio))
+        snprintf(ratio, sizeof(ratio), ", %.3gx %s", worst->ratio,
+                 worst->is_tiny ? "an empty kernel's time" : "its least time");
+    snprintf(buffer, size, "profile %.160s: %s of the kernels' time%s", name,
+             timeline_percent(worst->share_frac, 1, share, sizeof(share)), ratio);
+}
+
+/* The first thing to do, in words. */
+static void next_text(const struct timeline_view *view, char *buffer, size_t size)
+{
+    const ridge_timeline_next *const next = &view->next;
+
+    if (next->exposed[0] != '\0')
+        snprintf(buffer, size, "%s", next->exposed);
+    else if (next->worst != NULL && (next->is_inside || next->fix[0] == '\0'))
+        timeline_kernel_text(view, buffer, size);
+    else
         snprintf(buffer, size, "%s", next->fix[0] != '\0' ? next->fix : next->note);
-    }
 }
 
 /* Chrome's format has many writers. */
@@ -191,6 +199,8 @@ static void advise_nothing(const struct timeline_file *file, char *text, size_t 
     ridge_trace_apis(file->trace, &calls);
     if (file->window.is_set)
         snprintf(text, size, "another part, or the whole");
+    else if (file->info->begin_count > 0)
+        snprintf(text, size, "write each piece of work as one event with ph X and dur");
     else if (is_of_another_program(file))
         snprintf(text, size,
                  "an export of Nsight Systems (nsys export --type sqlite), a trace of PyTorch's "
@@ -231,6 +241,12 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
     else if (worst != NULL)
         snprintf(text, sizeof(text), "the recording tool said: %.400s%s", worst->text,
                  strlen(worst->text) > 400 ? "..." : "");
+    else if (file->info->begin_count > 0)
+        snprintf(text, sizeof(text),
+                 "%" PRIu64
+                 " pieces of work (kernel, gpu_memcpy, gpu_memset) begin in one event and "
+                 "end in another (ph B and E): not read, complete events are (ph X)",
+                 file->info->begin_count);
     else if (file->info->event_count + file->info->skipped_count == 0)
         snprintf(text, sizeof(text), "the file holds no event");
     else if (is_of_another_program(file))
@@ -269,7 +285,7 @@ void timeline_print_answer(const struct timeline_view *view, ridge_output *outpu
         return;
     }
     timeline_print_device(view, output);
-    timeline_next_text(view, text, sizeof(text));
+    next_text(view, text, sizeof(text));
     /* Longer than a line: its first clause. The whole of it stands at the end. */
     if (strlen(text) > (size_t)ridge_output_columns(output) - LABEL)
         text[first_clause(text)] = '\0';

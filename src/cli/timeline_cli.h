@@ -3,7 +3,7 @@
  * Inside ridge timeline. timeline.c reads the command line and the traces, timeline_view.c computes
  * the tables that a screen or a document needs, the others print: timeline_answer.c the first lines,
  * timeline_text.c the screen, timeline_tables.c and timeline_gaps.c its tables, timeline_json.c,
- * timeline_csv.c; timeline_names.c names of kernels; timeline_ranks.c several ranks, timeline_compare.c two traces. */
+ * timeline_csv.c; timeline_names.c names of kernels; timeline_part.c the part that is told; timeline_ranks.c several ranks, timeline_compare.c two traces. */
 #ifndef RIDGE_CLI_TIMELINE_CLI_H
 #define RIDGE_CLI_TIMELINE_CLI_H
 
@@ -28,18 +28,35 @@ struct timeline_request {
     ridge_given_bounds *given_storage;
 };
 
+/* The steps or instances that were taken for those that were asked for. */
+struct timeline_part {
+    const char *unit;     /* "step", "instance"; NULL: none was asked for by number */
+    uint64_t first, last; /* taken */
+    bool is_cut;          /* more were asked for than there are */
+    char note[160];       /* about that; "" */
+};
+
 /* A trace that is open, with its accounts. */
 struct timeline_file {
     const char *path;
     ridge_trace *trace;
     const ridge_trace_info *info;
     ridge_trace_window window; /* is_set false: the whole */
+    struct timeline_part part;
     ridge_timeline *timeline;
     const ridge_device_account *devices;
     size_t device_count;
     const ridge_device_account *main; /* of --device, else the one that decides; NULL: none */
     int64_t origin_ns;                /* the first work of any device: times are told from it */
 };
+
+/* Sets the origin of a file that is open and the window that --range, --window or --steps ask for; an
+ * exit status after a message. */
+int timeline_choose_part(const struct timeline_request *request, struct timeline_file *file);
+/* A line that says which were taken where there are fewer than were asked for. */
+void timeline_print_part(const struct timeline_file *file, ridge_output *output);
+/* Ranges such as "ProfilerStep#3" or "step 3" in the window. */
+size_t timeline_count_steps(const struct timeline_file *file);
 
 /* The tables about one device; of a trace without work of a GPU account is NULL. */
 /* Gaps of one cause in front of one kernel, in ranges that differ at most in a number: a place of the
@@ -136,8 +153,8 @@ void timeline_print_answer(const struct timeline_view *view, ridge_output *outpu
 void timeline_print_device(const struct timeline_view *view, ridge_output *output);
 /* What each road gives, a line behind the answer. */
 void timeline_print_gain(const struct timeline_view *view, ridge_output *output);
-/* What to do, in words. */
-void timeline_next_text(const struct timeline_view *view, char *buffer, size_t size);
+/* The kernel to profile, in words: "profile NAME: 12.3 % of the kernels' time, ..."; "" without one. */
+void timeline_kernel_text(const struct timeline_view *view, char *buffer, size_t size);
 /* The screen of a file: at most 60 lines for the main device, three for each other one. */
 ridge_status timeline_print_screen(const struct timeline_file *file,
                                    const struct timeline_request *request, ridge_output *output,
@@ -163,6 +180,8 @@ void timeline_table_api(const struct timeline_view *view, size_t most, ridge_out
 /* Nothing for one process. */
 void timeline_table_processes(const struct timeline_view *view, size_t most, ridge_output *output);
 
+/* The key "window" with what was taken. */
+void timeline_write_part(const struct timeline_file *file, ridge_json *json);
 /* One file into an object that is open. */
 ridge_status timeline_write_json(const struct timeline_file *file,
                                  const struct timeline_request *request, ridge_json *json,

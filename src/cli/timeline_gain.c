@@ -12,7 +12,8 @@ enum { LABEL = TIMELINE_LABEL, PART = 160 };
 /* The kernels' road; "" where there is no kernel to look into. */
 static void inside_text(const ridge_timeline_next *next, char *buffer, size_t size)
 {
-    const char *const which = next->is_inside ? "this kernel" : "the kernel below";
+    const char *const which =
+        next->is_inside && next->exposed[0] == '\0' ? "this kernel" : "the kernel below";
 
     buffer[0] = '\0';
     if (next->worst == NULL)
@@ -44,28 +45,51 @@ static void richest_text(const ridge_timeline_next *next, char *buffer, size_t s
              source[0] != '\0' ? " of " : "", source, 100 * next->richest_frac);
 }
 
+/* The time between: copies, idle time; "" without any. */
+static void between_text(const struct timeline_view *view, char *buffer, size_t size)
+{
+    const ridge_timeline_next *const next = &view->next;
+
+    buffer[0] = '\0';
+    if (view->account->verdict == RIDGE_TIMELINE_COPY_BOUND && !isnan(next->copy_gain))
+        snprintf(buffer, size, "%.2fx with copies under kernels, %.2fx without idle",
+                 next->copy_gain, next->idle_gain);
+    else if (view->account->idle_ns > 0 && !isnan(next->idle_gain))
+        snprintf(buffer, size, "%.2fx without idle", next->idle_gain);
+}
+
+static void exposed_text(const ridge_timeline_next *next, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    if (next->collective_gain >= 1.01)
+        snprintf(buffer, size, "%.2fx with communication under other kernels",
+                 next->collective_gain);
+}
+
 void timeline_print_gain(const struct timeline_view *view, ridge_output *output)
 {
     const ridge_timeline_next *const next = &view->next;
-    const ridge_device_account *const account = view->account;
-    const ridge_timeline_verdict verdict = account->verdict;
-    const double span_ns = (double)timeline_span(account);
-    char label[LABEL + 1], inside[PART], between[PART] = "", richest[PART], text[3 * PART + 16];
-    bool has_both;
+    const ridge_timeline_verdict verdict = view->account->verdict;
+    char label[LABEL + 1], inside[PART], between[PART], exposed[PART], richest[PART];
+    char text[4 * PART + 16] = "";
+    const char *const roads[] = {
+        next->exposed[0] != '\0' ? exposed : "", next->is_inside ? inside : between,
+        next->is_inside ? between : inside, next->exposed[0] != '\0' ? "" : exposed};
+    size_t i, used = 0;
 
     if (verdict == RIDGE_TIMELINE_NOTHING || verdict == RIDGE_TIMELINE_INCOMPLETE)
         return;
     inside_text(next, inside, sizeof(inside));
+    between_text(view, between, sizeof(between));
+    exposed_text(next, exposed, sizeof(exposed));
     richest_text(next, richest, sizeof(richest));
-    if (verdict == RIDGE_TIMELINE_COPY_BOUND && account->copy_only_ns < timeline_span(account))
-        snprintf(between, sizeof(between), "%.2fx with copies under kernels, %.2fx without idle",
-                 span_ns / (span_ns - (double)account->copy_only_ns), next->idle_gain);
-    else if (account->idle_ns > 0 && !isnan(next->idle_gain))
-        snprintf(between, sizeof(between), "%.2fx without idle", next->idle_gain);
-    has_both = inside[0] != '\0' && between[0] != '\0';
-    snprintf(text, sizeof(text), "at most %s%s%s%s", next->is_inside ? inside : between,
-             has_both ? ", " : "", next->is_inside ? between : inside, richest);
+    for (i = 0; i < sizeof(roads) / sizeof(roads[0]); i++)
+        if (roads[i][0] != '\0')
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                                     used == 0 ? "at most " : ", ", roads[i]);
+    if (used == 0)
+        return;
+    snprintf(text + used, sizeof(text) - used, "%s", richest);
     snprintf(label, sizeof(label), "%-*s", LABEL, "gain");
-    if (inside[0] != '\0' || between[0] != '\0')
-        ridge_output_wrap(output, LABEL, label, text);
+    ridge_output_wrap(output, LABEL, label, text);
 }

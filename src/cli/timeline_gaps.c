@@ -90,8 +90,8 @@ void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_ou
         TIMELINE_TEXT("cause", "Idle by cause", 0),
         TIMELINE_NUMBER("total_ns", "Time", 0),
         TIMELINE_NUMBER("share", "Of span", 0),
-        TIMELINE_NUMBER("gaps", "Gaps", 3),
-        TIMELINE_NUMBER("largest_ns", "Largest", 2),
+        TIMELINE_NUMBER("gaps", "In gaps", 3),
+        TIMELINE_NUMBER("largest_ns", "Longest piece", 2),
         TIMELINE_TEXT("after", "Before", 14),
         TIMELINE_TEXT("range", "In", 12),
     };
@@ -139,6 +139,27 @@ void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_ou
     timeline_finish_table(table, output);
 }
 
+/* "dispatch", "dispatch 72 %": the cause with most of a gap, and how much of it where the rest is of
+ * others. */
+static void add_cause(ridge_table *table, const ridge_device_account *account,
+                      const ridge_idle_gap *gap)
+{
+    const double gap_ns = (double)(gap->end_ns - gap->start_ns);
+    const char *const name = ridge_idle_name((ridge_idle)gap->cause);
+    double share = 0;
+    char text[48];
+    size_t i;
+
+    for (i = gap->first_piece; i < gap->first_piece + gap->piece_count; i++)
+        if (account->pieces[i].cause == gap->cause)
+            share += (double)(account->pieces[i].end_ns - account->pieces[i].start_ns) / gap_ns;
+    if (share > 0.995)
+        snprintf(text, sizeof(text), "%s", name);
+    else
+        snprintf(text, sizeof(text), "%s %.0f %%", name, 100 * share);
+    ridge_table_text(table, text);
+}
+
 /* The call in the longest piece of a gap's cause; "" when none was. */
 static const char *call_of_gap(const struct timeline_view *view, const ridge_idle_gap *gap,
                                char *buffer, size_t size)
@@ -174,12 +195,9 @@ static void add_at(ridge_table *table, const struct timeline_view *view, const r
 void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_output *output)
 {
     static const ridge_column columns[] = {
-        TIMELINE_NUMBER("time_ns", "Largest gaps", 0),
-        TIMELINE_NUMBER("start_ns", "At", 0),
-        TIMELINE_TEXT("cause", "Cause", 0),
-        TIMELINE_TEXT("call", "Host in", WHOLE_CALL),
-        TIMELINE_TEXT("after", "Before", 14),
-        TIMELINE_TEXT("range", "In", 12),
+        TIMELINE_NUMBER("time_ns", "Largest gaps", 0), TIMELINE_NUMBER("start_ns", "At", 0),
+        TIMELINE_TEXT("cause", "Most of it", 0),       TIMELINE_TEXT("call", "Host in", WHOLE_CALL),
+        TIMELINE_TEXT("after", "Before", 14),          TIMELINE_TEXT("range", "In", 12),
     };
     const ridge_device_account *const account = view->account;
     const size_t count = account->gap_count < most ? account->gap_count : most;
@@ -195,7 +213,7 @@ void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_ou
 
         timeline_add_time(table, (double)(gap->end_ns - gap->start_ns));
         add_at(table, view, gap);
-        ridge_table_text(table, ridge_idle_name((ridge_idle)gap->cause));
+        add_cause(table, account, gap);
         ridge_table_text(table, call_of_gap(view, gap, text, sizeof(text)));
         add_where(table, view, row, false, with_ranges);
     }
@@ -299,14 +317,10 @@ static bool any_has_call(const struct timeline_view *view, const uint32_t *gaps,
 void timeline_table_places(const struct timeline_view *view, size_t most, ridge_output *output)
 {
     static const ridge_column all[] = {
-        TIMELINE_NUMBER("time_ns", "Largest gaps", 0),
-        TIMELINE_NUMBER("start_ns", "At", 2),
-        TIMELINE_NUMBER("count", "Times", 0),
-        TIMELINE_NUMBER("total_ns", "Sum", 1),
-        TIMELINE_TEXT("cause", "Cause", 0),
-        TIMELINE_TEXT("call", "Host in", WHOLE_CALL),
-        TIMELINE_TEXT("after", "Before", 9),
-        TIMELINE_TEXT("range", "In", 8),
+        TIMELINE_NUMBER("time_ns", "Largest gaps", 0), TIMELINE_NUMBER("start_ns", "At", 1),
+        TIMELINE_NUMBER("count", "Times", 0),          TIMELINE_NUMBER("total_ns", "Sum", 2),
+        TIMELINE_TEXT("cause", "Most of it", 0),       TIMELINE_TEXT("call", "Host in", WHOLE_CALL),
+        TIMELINE_TEXT("after", "Before", 9),           TIMELINE_TEXT("range", "In", 8),
     };
     enum { CALL = 5, RANGE = 7, ALL = sizeof(all) / sizeof(all[0]) };
     const ridge_device_account *const account = view->account;
@@ -334,7 +348,7 @@ void timeline_table_places(const struct timeline_view *view, size_t most, ridge_
         add_at(table, view, gap);
         ridge_table_count(table, places[i].count);
         timeline_add_time(table, (double)places[i].total_ns);
-        ridge_table_text(table, ridge_idle_name((ridge_idle)gap->cause));
+        add_cause(table, account, gap);
         if (with_calls)
             ridge_table_text(table, call_of_gap(view, gap, text, sizeof(text)));
         add_where(table, view, rows[i], places[i].is_family, with_ranges);

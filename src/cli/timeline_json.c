@@ -63,6 +63,29 @@ static void write_info(const struct timeline_file *file, bool with_command, ridg
     ridge_json_end_object(json);
 }
 
+void timeline_write_part(const struct timeline_file *file, ridge_json *json)
+{
+    const struct timeline_part *const part = &file->part;
+
+    if (!file->window.is_set) {
+        ridge_json_null(json, "window");
+        return;
+    }
+    ridge_json_begin_object(json, "window");
+    ridge_json_integer(json, "start_ns", file->window.start_ns);
+    ridge_json_integer(json, "end_ns", file->window.end_ns);
+    ridge_json_text(json, "unit", part->unit);
+    if (part->unit != NULL) {
+        ridge_json_count(json, "first", part->first);
+        ridge_json_count(json, "last", part->last);
+    } else {
+        ridge_json_null(json, "first");
+        ridge_json_null(json, "last");
+    }
+    ridge_json_bool(json, "is_cut", part->is_cut);
+    ridge_json_end_object(json);
+}
+
 static void write_faults(const struct timeline_file *file, ridge_json *json)
 {
     size_t count, device_count, i;
@@ -196,6 +219,7 @@ static void write_times(const ridge_device_account *account, ridge_json *json)
         {"concurrent_ns", account->concurrent_ns},
         {"copy_ns", account->copy_ns},
         {"copy_hidden_ns", account->copy_hidden_ns},
+        {"copy_busiest_ns", account->copy_busiest_ns},
         {"collective_ns", account->collective_ns},
         {"collective_hidden_ns", account->collective_hidden_ns},
     };
@@ -325,6 +349,7 @@ static void write_ranges(const struct timeline_view *view, ridge_json *json)
         ridge_json_text(json, "kind", sum->kind < 4 ? kinds[sum->kind] : NULL);
         ridge_json_count(json, "count", sum->count);
         ridge_json_integer(json, "host_ns", sum->host_ns);
+        ridge_json_integer(json, "host_union_ns", sum->host_union_ns);
         ridge_json_count(json, "launching_count", sum->launching_count);
         ridge_json_integer(json, "launching_ns", sum->launching_ns);
         ridge_json_integer(json, "projected_ns", sum->projected_ns);
@@ -347,9 +372,12 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_begin_object(json, "next");
     ridge_json_bool(json, "is_inside", next->is_inside);
     ridge_json_text(json, "fix", next->fix[0] != '\0' ? next->fix : NULL);
+    ridge_json_text(json, "exposed", next->exposed[0] != '\0' ? next->exposed : NULL);
     ridge_json_text(json, "worst", next->worst != NULL ? next->worst->sum.name : NULL);
     ridge_json_text(json, "ncu", next->ncu != NULL && next->ncu[0] != '\0' ? next->ncu : NULL);
     ridge_json_number(json, "idle_gain", next->idle_gain);
+    ridge_json_number(json, "copy_gain", next->copy_gain);
+    ridge_json_number(json, "collective_gain", next->collective_gain);
     ridge_json_number(json, "worst_gain", next->worst_gain);
     ridge_json_number(json, "worst_half_gain", next->worst_half_gain);
     ridge_json_number(json, "kernels_gain", next->kernels_gain);
@@ -402,14 +430,7 @@ ridge_status timeline_write_json(const struct timeline_file *file,
 
     ridge_json_text(json, "file", file->path);
     write_info(file, request->show_command, json);
-    if (file->window.is_set) {
-        ridge_json_begin_object(json, "window");
-        ridge_json_integer(json, "start_ns", file->window.start_ns);
-        ridge_json_integer(json, "end_ns", file->window.end_ns);
-        ridge_json_end_object(json);
-    } else {
-        ridge_json_null(json, "window");
-    }
+    timeline_write_part(file, json);
     write_faults(file, json);
     if (file->main != NULL)
         ridge_json_integer(json, "main_device", timeline_device_id(file->trace, file->main));

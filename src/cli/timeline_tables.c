@@ -262,7 +262,7 @@ static void add_range(ridge_table *table, const char *name, const ridge_range_su
 {
     ridge_table_text(table, name);
     ridge_table_count(table, sum->count);
-    timeline_add_time(table, (double)sum->host_ns);
+    timeline_add_time(table, (double)sum->host_union_ns);
     timeline_add_time(table, (double)sum->projected_ns);
     timeline_add_time(table, (double)sum->kernel_ns);
     timeline_add_time(table, (double)sum->idle_ns);
@@ -384,7 +384,11 @@ static struct merged *merge_ranges(const struct timeline_view *view, size_t *cou
         into->projected_ns += rows[i].sum.projected_ns;
         into->kernel_ns += rows[i].sum.kernel_ns;
         into->idle_ns += rows[i].sum.idle_ns;
+        into->host_union_ns += rows[i].sum.host_union_ns;
         into->host_idle_ns += rows[i].sum.host_idle_ns;
+        /* "layer 1" may lie in "layer 0": both hold the same idle time. */
+        if (view->account != NULL && into->host_idle_ns > view->account->idle_ns)
+            into->host_idle_ns = view->account->idle_ns;
     }
     *count = last + 1;
     qsort(rows, *count, sizeof(*rows), by_merged_time);
@@ -397,7 +401,7 @@ void timeline_table_ranges(const struct timeline_view *view, size_t most, ridge_
     static const ridge_column columns[] = {
         TIMELINE_TEXT("name", "Ranges", 16),
         TIMELINE_NUMBER("count", "Calls", 0),
-        TIMELINE_NUMBER("host_ns", "Host", 0),
+        TIMELINE_NUMBER("host_union_ns", "Host", 0),
         TIMELINE_NUMBER("projected_ns", "On the GPU", 0),
         TIMELINE_NUMBER("kernel_ns", "Kernels", 0),
         TIMELINE_NUMBER("idle_ns", "Idle inside", 1),

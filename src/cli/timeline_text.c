@@ -231,30 +231,46 @@ static void print_richest(const ridge_timeline_next *next, ridge_output *output)
     print_command(next->richest_ncu, output);
 }
 
+/* What the ranking does not tell by itself. */
+static void print_ranking(const struct timeline_view *view, bool has_line, ridge_output *output)
+{
+    enum { TOLD = 50 }; /* a part of the kernels' time */
+    const ridge_timeline_next *const next = &view->next;
+
+    if (view->account->collective_ns > view->account->kernel_ns / TOLD)
+        timeline_labelled(output, "",
+                          "communication is left out of the ranking: a kernel that waits for "
+                          "another rank would wait for ever under a profiler");
+    if (has_line && next->is_inside && !(next->bounded_frac > 0) &&
+        view->file->info->format == RIDGE_TRACE_KINETO && !view->file->info->has_shapes)
+        timeline_labelled(output, "",
+                          "ranked by time: least times need record_shapes=True, or --bounds");
+}
+
 static void print_next(const struct timeline_view *view, ridge_output *output)
 {
     const ridge_timeline_next *const next = &view->next;
     const bool has_line = next->ncu != NULL && next->ncu[0] != '\0';
+    const bool is_exposed = next->exposed[0] != '\0';
     char text[640];
 
+    if (is_exposed)
+        timeline_labelled(output, "first", next->exposed);
     if (!next->is_inside && next->fix[0] != '\0')
-        timeline_labelled(output, "first", next->fix);
-    timeline_next_text(view, text, sizeof(text));
+        timeline_labelled(output, is_exposed ? "then" : "first", next->fix);
     if (has_line) {
+        timeline_kernel_text(view, text, sizeof(text));
         if (next->is_inside)
-            timeline_labelled(output, "first", text);
+            timeline_labelled(output, is_exposed ? "then" : "first", text);
         else
             timeline_labelled(output, "then", "only after that, the kernel to profile:");
         print_command(next->ncu, output);
     }
     if (next->note[0] != '\0')
         timeline_labelled(output, has_line ? "" : "next", next->note);
+    print_ranking(view, has_line, output);
     if (has_line && next->is_inside)
         print_richest(next, output);
-    if (has_line && next->is_inside && !(next->bounded_frac > 0) &&
-        view->file->info->format == RIDGE_TRACE_KINETO && !view->file->info->has_shapes)
-        timeline_labelled(output, "",
-                          "ranked by time: least times need record_shapes=True, or --bounds");
     if (next->is_inside && next->fix[0] != '\0') {
         snprintf(text, sizeof(text), "the time between: %s", next->fix);
         timeline_labelled(output, "then", text);
@@ -294,6 +310,7 @@ static void print_host(const struct timeline_view *view, const struct limits *li
                        ridge_output *output)
 {
     timeline_print_answer(view, output);
+    timeline_print_part(view->file, output);
     ridge_output_text(output, "\n");
     print_source(view, output);
     print_faults(view, limits->faults, output);
@@ -313,6 +330,7 @@ static void print_parts(const struct timeline_view *view, const struct limits *l
         return;
     }
     timeline_print_answer(view, output);
+    timeline_print_part(view->file, output);
     ridge_output_text(output, "\n");
     print_source(view, output);
     print_queue(view, output);
@@ -342,7 +360,8 @@ static void print_parts(const struct timeline_view *view, const struct limits *l
     }
     timeline_table_processes(view, limits->processes, output);
     print_other_devices(view->file, limits->devices, request, output);
-    if (view->next.fix[0] != '\0' || view->next.ncu != NULL || view->next.note[0] != '\0') {
+    if (view->next.exposed[0] != '\0' || view->next.fix[0] != '\0' || view->next.ncu != NULL ||
+        view->next.note[0] != '\0') {
         blank(output, 1);
         print_next(view, output);
     }
@@ -440,6 +459,7 @@ ridge_status timeline_print_tables(const struct timeline_file *file,
     if (status != RIDGE_OK)
         return status;
     timeline_print_answer(&view, output);
+    timeline_print_part(file, output);
     if (request->kernels) {
         ridge_output_text(output, "\n");
         timeline_table_kernels(&view, SIZE_MAX, request->whole_names, output);

@@ -31,6 +31,36 @@ static bool differs(double before, double after)
            after != before;
 }
 
+/* Whether after is ratio times before, to a share of it. At another ratio than 1 also to one call:
+ * where a cut falls decides that. */
+static bool follows(const ridge_kernel_change *change, double ratio, double share)
+{
+    const double expected = ratio * (double)change->count_before;
+    const double off = fabs((double)change->count_after - expected);
+
+    return off < share * fmax(expected, (double)change->count_after) || off == 0 ||
+           (ratio != 1 && off <= 1);
+}
+
+/* Kind and size of a change for ratio times the work. */
+static void judge(ridge_kernel_change *change, double ratio)
+{
+    change->change_ns = (double)change->total_after_ns / ratio - (double)change->total_before_ns;
+    if (change->kind != RIDGE_KERNEL_APPEARED && change->kind != RIDGE_KERNEL_VANISHED)
+        change->kind = !follows(change, ratio, change_least) ||
+                               differs(change->median_before_ns, change->median_after_ns)
+                           ? RIDGE_KERNEL_CHANGED
+                           : RIDGE_KERNEL_SAME;
+}
+
+static bool is_collective(const ridge_trace *trace, const ridge_trace_sum *sum)
+{
+    size_t count;
+    const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+
+    return sum->first_op < count && (ops[sum->first_op].flags & RIDGE_OP_COLLECTIVE) != 0;
+}
+
 static ridge_kernel_change change_of(const ridge_trace_sum *before, const ridge_trace_sum *after)
 {
     ridge_kernel_change out = {.median_before_ns = NAN, .median_after_ns = NAN};
@@ -49,36 +79,37 @@ static ridge_kernel_change change_of(const ridge_trace_sum *before, const ridge_
     }
     out.kind = before == NULL  ? RIDGE_KERNEL_APPEARED
                : after == NULL ? RIDGE_KERNEL_VANISHED
-               : differs((double)before->count, (double)after->count) ||
-                       differs(before->median_ns, after->median_ns)
-                   ? RIDGE_KERNEL_CHANGED
-                   : RIDGE_KERNEL_SAME;
+                               : RIDGE_KERNEL_SAME;
+    judge(&out, 1);
     return out;
-}
-
-/* Totals are not negative, so that their difference fits. */
-static int64_t size_of(const ridge_kernel_change *change)
-{
-    const int64_t difference = change->total_after_ns - change->total_before_ns;
-
-    return difference < 0 ? -difference : difference;
 }
 
 static int order_changes(const void *left, const void *right)
 {
     const ridge_kernel_change *const a = left, *const b = right;
 
-    if (size_of(a) != size_of(b))
-        return size_of(a) > size_of(b) ? -1 : 1;
+    if (fabs(a->change_ns) != fabs(b->change_ns))
+        return fabs(a->change_ns) > fabs(b->change_ns) ? -1 : 1;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
     return strcmp(a->name, b->name);
 }
 
-/* Both are sorted by name. */
-static size_t merge(const ridge_trace_sums *before, const ridge_trace_sums *after,
-                    ridge_kernel_change *out)
+static void sort_changes(ridge_kernel_change *changes, size_t count)
 {
+    if (count > 1)
+        qsort(changes, count, sizeof(*changes), order_changes);
+}
+
+/* What is merged: the kernels of a trace, sorted by name. */
+typedef struct side {
+    const ridge_trace *trace;
+    ridge_trace_sums sums;
+} side;
+
+static size_t merge(const side *from, const side *to, ridge_kernel_change *out)
+{
+    const ridge_trace_sums *const before = &from->sums, *const after = &to->sums;
     size_t at = 0, other = 0, count = 0;
 
     while (at < before->count || other < after->count) {
@@ -86,7 +117,9 @@ static size_t merge(const ridge_trace_sums *before, const ridge_trace_sums *afte
         const ridge_trace_sum *const b = other < after->count ? &after->rows[other] : NULL;
         const int order = a == NULL ? 1 : b == NULL ? -1 : strcmp(a->name, b->name);
 
-        out[count++] = change_of(order <= 0 ? a : NULL, order >= 0 ? b : NULL);
+        out[count] = change_of(order <= 0 ? a : NULL, order >= 0 ? b : NULL);
+        out[count++].is_collective =
+            a != NULL && order <= 0 ? is_collective(from->trace, a) : is_collective(to->trace, b);
         at += order <= 0;
         other += order >= 0;
     }
@@ -99,32 +132,115 @@ ridge_status ridge_timeline_compare(const ridge_trace *before, const ridge_trace
                                     const ridge_trace_window *window_after,
                                     ridge_kernel_change **out, size_t *count, ridge_error *err)
 {
-    ridge_trace_sums sums_before = {0}, sums_after = {0};
+    side from = {before, {0}}, to = {after, {0}};
     ridge_status status;
 
     *out = NULL;
     *count = 0;
     status = ridge_trace_sum_kernels(before, RIDGE_KERNEL_BY_NAME, device_before, window_before,
-                                     &sums_before, err);
+                                     &from.sums, err);
     if (status == RIDGE_OK)
         status = ridge_trace_sum_kernels(after, RIDGE_KERNEL_BY_NAME, device_after, window_after,
-                                         &sums_after, err);
+                                         &to.sums, err);
     if (status != RIDGE_OK)
         goto out;
-    *out = ridge_calloc(sums_before.count + sums_after.count + 1, sizeof(**out));
+    *out = ridge_calloc(from.sums.count + to.sums.count + 1, sizeof(**out));
     if (*out == NULL) {
         status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
         goto out;
     }
-    sort_by_name(&sums_before);
-    sort_by_name(&sums_after);
-    *count = merge(&sums_before, &sums_after, *out);
-    if (*count > 1)
-        qsort(*out, *count, sizeof(**out), order_changes);
+    sort_by_name(&from.sums);
+    sort_by_name(&to.sums);
+    *count = merge(&from, &to, *out);
+    sort_changes(*out, *count);
 out:
-    ridge_trace_sums_free(&sums_before);
-    ridge_trace_sums_free(&sums_after);
+    ridge_trace_sums_free(&from.sums);
+    ridge_trace_sums_free(&to.sums);
     return status;
+}
+
+/* -- how much work ----------------------------------------------------------------------------- */
+
+static const double pace_least = 0.05, common_least = 0.25;
+
+static bool is_in_both(const ridge_kernel_change *change)
+{
+    return change->count_before > 0 && change->count_after > 0 && !change->is_collective;
+}
+
+static double time_of(const ridge_kernel_change *change)
+{
+    return (double)change->total_before_ns + (double)change->total_after_ns;
+}
+
+/* Sums over the kernels that are in both, and over all but communication. */
+typedef struct common_sums {
+    double before_ns, after_ns, following_ns;
+    double all_before_ns, all_after_ns;
+    size_t count, following;
+} common_sums;
+
+static common_sums sum_common(const ridge_kernel_change *changes, size_t count, double ratio)
+{
+    common_sums sums = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        if (changes[i].is_collective)
+            continue;
+        sums.all_before_ns += (double)changes[i].total_before_ns;
+        sums.all_after_ns += (double)changes[i].total_after_ns;
+        if (!is_in_both(&changes[i]))
+            continue;
+        sums.before_ns += (double)changes[i].total_before_ns;
+        sums.after_ns += (double)changes[i].total_after_ns;
+        sums.count++;
+        if (follows(&changes[i], ratio, pace_least)) {
+            sums.following_ns += time_of(&changes[i]);
+            sums.following++;
+        }
+    }
+    return sums;
+}
+
+/* Of the kernels in both that which takes most time; NULL: none is. */
+static const ridge_kernel_change *find_main(const ridge_kernel_change *changes, size_t count)
+{
+    const ridge_kernel_change *found = NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_in_both(&changes[i]) &&
+            (found == NULL || time_of(&changes[i]) > time_of(found) ||
+             (time_of(&changes[i]) == time_of(found) && strcmp(changes[i].name, found->name) < 0)))
+            found = &changes[i];
+    return found;
+}
+
+ridge_call_pace ridge_kernel_changes_pace(const ridge_kernel_change *changes, size_t count)
+{
+    const ridge_kernel_change *const most = find_main(changes, count);
+    ridge_call_pace pace = {.ratio = NAN};
+    common_sums sums;
+    double ratio;
+
+    if (most == NULL)
+        return pace;
+    pace.name = most->name;
+    pace.count_before = most->count_before;
+    pace.count_after = most->count_after;
+    ratio = (double)most->count_after / (double)most->count_before;
+    sums = sum_common(changes, count, ratio);
+    if (sums.before_ns >= common_least * sums.all_before_ns &&
+        sums.after_ns >= common_least * sums.all_after_ns &&
+        2 * sums.following_ns >= sums.before_ns + sums.after_ns && 2 * sums.following >= sums.count)
+        pace.ratio = ratio;
+    return pace;
+}
+
+void ridge_kernel_changes_scale(ridge_kernel_change *changes, size_t count, double ratio)
+{
+    for (size_t i = 0; i < count; i++)
+        judge(&changes[i], ratio);
+    sort_changes(changes, count);
 }
 
 void ridge_kernel_changes_free(ridge_kernel_change *changes)

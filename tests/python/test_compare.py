@@ -176,8 +176,10 @@ class Invalid(unittest.TestCase):
                 key = ctypes.addressof(x)
                 if key not in kept:
                     double(x, out)
-                    kept[key] = bytes(out)
-                ctypes.memmove(out, kept[key], ctypes.sizeof(out))
+                    # x stays: at the address of one that is gone lies another set, and what was
+                    # kept of the old one is no set's inputs "that were there before".
+                    kept[key] = x, bytes(out)
+                ctypes.memmove(out, kept[key][1], ctypes.sizeof(out))
 
             return cheat
 

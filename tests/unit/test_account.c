@@ -62,6 +62,7 @@ static void unions(void **state)
     assert_int_equal(account->kernel_sum_ns, 1000 + 1000 + 1000 + 300 + 500);
     assert_int_equal(account->copy_ns, 700);
     assert_int_equal(account->copy_hidden_ns, 100);
+    assert_int_equal(account->copy_busiest_ns, 100); /* the memset: of the copy no way is known */
     assert_int_equal(account->collective_ns, 1000);
     assert_int_equal(account->collective_hidden_ns, 300);
     assert_int_equal(account->concurrent_ns, 500 + 100 + 300);
@@ -270,6 +271,26 @@ static void windows_add_up(void **state)
     unmake(&whole);
 }
 
+/* The way with most: to the device 300 and 200 that lie over each other by 100, from it 350. */
+static void busiest_way_of_copies(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_COPY, "c", 1000, 1300, .on = 1, .detail = RIDGE_COPY_HTOD},
+        {ROW_COPY, "c", 1200, 1400, .on = 2, .detail = RIDGE_COPY_UNIFIED_HTOD},
+        {ROW_COPY, "c", 1000, 1350, .on = 3, .detail = RIDGE_COPY_DTOH},
+        {ROW_MEMSET, "m", 1400, 1600, .on = 1},
+        {ROW_COPY, "c", 1600, 1700, .on = 1, .detail = RIDGE_COPY_DTOD},
+        {ROW_COPY, "c", 1600, 1900, .on = 2, .detail = RIDGE_COPY_PTOP},
+        {ROW_COPY, "c", 2000, 9000, .on = 2, .detail = RIDGE_COPY_UNKNOWN},
+        {ROW_KERNEL, "k", 9000, 9100, .on = 1},
+    };
+    accounts made = MAKE(rows);
+
+    (void)state;
+    assert_int_equal(made.devices->copy_busiest_ns, 400);
+    unmake(&made);
+}
+
 /* -- limits and queue -------------------------------------------------------------------------- */
 
 /* Work in front of an idle device starts so long after its call. */
@@ -299,9 +320,11 @@ static void latency(void **state)
     assert_int_equal(latency_of(90000), 50000);
 }
 
-static void queue(void **state)
+/* The same whether nearly all calls launch the device's work or few do. */
+static void queue_among(size_t other_count)
 {
-    static const trace_row rows[] = {
+    enum { MOST = 256 };
+    static const trace_row launching[] = {
         {ROW_CALL, "cudaLaunchKernel", 1000, 2000, .key = 1},
         {ROW_CALL, "cudaLaunchKernel", 3000, 4000, .key = 2},
         {ROW_CALL, "cudaLaunchKernel", 5000, 6000, .key = 3},
@@ -313,10 +336,19 @@ static void queue(void **state)
         {ROW_NODE, "e", 21400, 22000, .key = 4, .on = 1, .detail = 1},
         {ROW_NODE, "f", 22600, 23000, .key = 4, .on = 1, .detail = 1},
     };
-    accounts made = MAKE(rows);
-    const ridge_device_account *const account = made.devices;
+    enum { LAUNCHING = sizeof(launching) / sizeof(launching[0]) };
+    trace_row rows[LAUNCHING + MOST];
+    const ridge_device_account *account;
+    accounts made;
 
-    (void)state;
+    memcpy(rows, launching, sizeof(launching));
+    for (size_t i = 0; i < MOST; i++) { /* on the thread, between the others and behind them */
+        const int64_t at_ns = i < 100 ? 2000 + (int64_t)i * 10 : 9900 + (int64_t)i * 10;
+
+        rows[LAUNCHING + i] = (trace_row){ROW_CALL, "cudaGetDevice", at_ns, at_ns + 5};
+    }
+    made = make_window(rows, LAUNCHING + other_count, NULL);
+    account = made.devices;
     assert_true(account->median_launch_period_ns == 2000);
     /* Depths 1, 2, 0 and 1. */
     assert_true(account->queue_depth_median == 1);
@@ -329,6 +361,13 @@ static void queue(void **state)
     assert_true(account->median_graph_gap_ns == 500);
     assert_int_equal(account->queue_full_ns, 0);
     unmake(&made);
+}
+
+static void queue(void **state)
+{
+    (void)state;
+    queue_among(0);
+    queue_among(256);
 }
 
 static void hardware_gaps(void **state)
@@ -812,6 +851,7 @@ int main(void)
         cmocka_unit_test(a_window_within_a_gap),
         cmocka_unit_test(windows_add_up),
         cmocka_unit_test(latency),
+        cmocka_unit_test(busiest_way_of_copies),
         cmocka_unit_test(queue),
         cmocka_unit_test(hardware_gaps),
         cmocka_unit_test(queue_full_as_recorded),

@@ -176,12 +176,24 @@ static const trace_row idle_rows[] = {
     {ROW_OP, "twice", 1000, 1100},
     {ROW_OP, "twice", 2150, 2500},
     {ROW_OP, "all", 0, 4000},
+    {ROW_OP, "recursion", 1000, 2000},
+    {ROW_OP, "recursion", 1100, 1900},
+    {ROW_OP, "recursion", 1900, 2100},
+    {ROW_OP, "siblings", 1000, 1600},
+    {ROW_OP, "siblings", 1500, 2200, .on = 4},
 };
 
 static struct idle_case {
     const char *name;
-    int64_t idle_ns;
-} idle_cases[] = {{"loader", 800}, {"outside", 0}, {"twice", 150}, {"all", 1200}};
+    int64_t idle_ns, host_ns, host_union_ns;
+} idle_cases
+    [] =
+        {
+            {"loader", 800, 900, 900},       {"outside", 0, 4000, 4000},
+            {"twice", 150, 450, 450},        {"all", 1200, 4000, 4000},
+            {"recursion", 1100, 2000, 1100}, /* an instance in another, one that crosses both */
+            {"siblings", 1200, 1300, 1300},  /* on two threads at once: two hosts, one device */
+};
 
 static void counts_idle_time(void **state)
 {
@@ -200,6 +212,8 @@ static void counts_idle_time(void **state)
     for (size_t i = 0; i < sums.count; i++)
         if (strcmp(sums.rows[i].name, row->name) == 0) {
             assert_int_equal(sums.rows[i].host_idle_ns, row->idle_ns);
+            assert_int_equal(sums.rows[i].host_ns, row->host_ns);
+            assert_int_equal(sums.rows[i].host_union_ns, row->host_union_ns);
             is_found = true;
         }
     assert_true(is_found);

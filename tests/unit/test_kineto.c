@@ -94,6 +94,8 @@ static void add_info(ridge_text *out, const ridge_trace *trace)
         ridge_text_format(out, "skipped %" PRIu64 "\n", info->skipped_count);
     if (info->inverted_count > 0)
         ridge_text_format(out, "inverted %" PRIu64 "\n", info->inverted_count);
+    if (info->begin_count > 0)
+        ridge_text_format(out, "begin %" PRIu64 "\n", info->begin_count);
     if (info->is_partial)
         ridge_text_format(out, "partial: %s\n", info->partial);
 }
@@ -306,6 +308,22 @@ static struct quirk broken[] = {
      LINE("a", "1") "partial: cut after 1 events, at byte 110\n"},
     {"cut behind the events", "{\"traceEvents\": [" K("a", "1") "], \"traceName\": \"x",
      LINE("a", "1") "partial: cut after 1 events, at byte 127\n"},
+    {"an array alone that is not closed", "[" K("a", "1") ",\n" K("b", "2"),
+     LINE("a", "1") LINE("b", "2")},
+    {"an array alone that ends behind a comma", "[" K("a", "1") ",\n" K("b", "2") ",\n",
+     LINE("a", "1") LINE("b", "2")},
+    {"an array alone that ends in an event", "[" K("a", "1") ",\n{\"ph\": \"X\", \"cat\": \"ker",
+     LINE("a", "1") "partial: cut after 1 events, at byte 118\n"},
+    {"an array alone that ends in the name of an event", "[" K("a", "1") ",\n{",
+     LINE("a", "1") "partial: cut after 1 events, at byte 96\n"},
+    {"an array alone of one event that is not closed", "[" K("a", "1"), LINE("a", "1")},
+    {"work that one event begins and another ends",
+     TRACE(K("a",
+             "1") ",{\"ph\": \"B\", \"name\": \"b\", \"ts\": 3, \"cat\": \"kernel\", \"tid\": 7},"
+                  "{\"ph\": \"E\", \"ts\": 4, \"tid\": 7},{\"cat\": \"gpu_memset\", \"ph\": \"B\", "
+                  "\"ts\": 5},{\"ph\": \"B\", \"cat\": \"cpu_op\", \"ts\": 5, \"args\": {\"a\": "
+                  "[1]}},{\"ph\": \"B\", \"ts\": 6}"),
+     LINE("a", "1") "begin 2\n"},
     {"a quote in a name", TRACE(K("say \"a\" now", "1") "," K("b", "2")),
      LINE("say \"a\" now", "1") LINE("b", "2")},
     {"a quote in a text that is passed over",

@@ -440,8 +440,9 @@ static void out_of_memory(void **state)
     ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
 
     (void)state;
-    write_in("{" MEMBERS "\"traceEvents\": [" KERNEL EVENT("user_annotation", "of smith", TID)
-                 EVENT("cpu_op", "a", TID ", \"args\": {\"Input Dims\": [[2]]}") "]}");
+    write_in(
+        "{" MEMBERS "\"traceEvents\": [" KERNEL EVENT("user_annotation", "of smith", TID)
+            EVENT("cpu_op", "a", "\"tid\": \"host1: 3\", \"args\": {\"Input Dims\": [[2]]}") "]}");
     for (size_t nth = 1; status != RIDGE_OK; nth++) {
         ridge_error err = {0};
 

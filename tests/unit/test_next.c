@@ -203,6 +203,34 @@ static void below_the_bound_is_not_the_worst(void **state)
     ridge_trace_free(trace);
 }
 
+/* Sizes that no tensor has give no least time, and so no gain of which nothing is known. */
+static void sizes_beyond_all_time_give_no_bound(void **state)
+{
+    static char endless[400];
+    const char *const shapes[] = {endless, "u8[9223372036854775807,9223372036854775807]"};
+
+    (void)state;
+    memset(endless, '9', sizeof(endless) - 1);
+    memcpy(endless, "u8[", 3);
+    endless[sizeof(endless) - 2] = ']';
+    for (size_t i = 0; i < 2; i++) {
+        const trace_row rows[] = {
+            {ROW_OP, "aten::fill_", 0, 100, .shapes = shapes[i]},
+            {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+            {ROW_KERNEL, "fill", 1000, 101000, .key = 1},
+        };
+        ridge_trace *const trace = TRACE_OF(rows);
+        ridge_timeline_next next;
+
+        plan(trace, NULL, false, &next);
+        assert_int_equal(next.ranks[0].bound_count, 0);
+        assert_true(isnan(next.ranks[0].bound_ns));
+        assert_true(isnan(next.kernels_gain));
+        ridge_timeline_next_free(&next);
+        ridge_trace_free(trace);
+    }
+}
+
 /* A kernel that waits for another rank would wait for ever under a profiler. */
 static void never_profiles_communication(void **state)
 {
@@ -528,6 +556,82 @@ static void tells_gains(void **state)
     ridge_trace_free(trace);
 }
 
+/* 20 us of a kernel, copies in a span of 100 us. */
+static struct copy_case {
+    const char *name;
+    int64_t copy_only_ns, copy_busiest_ns, idle_ns;
+    double gain;
+} copy_cases[] = {
+    {"none", 0, 0, 10000, 1},
+    {"under kernels they are gone", 40000, 40000, 0, 10 / 6.0},
+    {"they outlast the kernels", 75000, 95000, 5000, 100 / 95.0},
+    {"two directions at once", 75000, 50000, 5000, 2},
+    {"idle time stays", 30000, 10000, 50000, 10 / 7.0},
+    {"nothing would be left", 100000, 0, 0, NAN},
+};
+
+static void copies_take_their_time(void **state)
+{
+    const struct copy_case *const row = *state;
+    ridge_trace *const trace = TRACE_OF(two_kernels);
+    ridge_device_account account;
+    ridge_timeline_next next;
+    ridge_timeline *timeline;
+
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    account = *ridge_timeline_main_device(timeline);
+    account.copy_only_ns = row->copy_only_ns;
+    account.copy_busiest_ns = row->copy_busiest_ns;
+    account.idle_ns = row->idle_ns;
+    assert_int_equal(ridge_timeline_plan(timeline, &account, NULL, NULL, false, &next, NULL),
+                     RIDGE_OK);
+    is_gain(next.copy_gain, row->gain);
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
+/* Of a span of 100 us with 10 us idle. */
+static struct exposed_case {
+    const char *name;
+    ridge_timeline_verdict verdict;
+    int64_t exposed_ns, copy_only_ns;
+    double gain;
+    bool is_first;
+} exposed_cases[] = {
+    {"none", RIDGE_TIMELINE_MIXED, 0, 0, 1, false},
+    {"the kernel gives more", RIDGE_TIMELINE_GPU_BOUND, 29000, 0, 100 / 71.0, false},
+    {"more than the kernel", RIDGE_TIMELINE_GPU_BOUND, 31000, 0, 100 / 69.0, true},
+    {"nothing would be left", RIDGE_TIMELINE_MIXED, 100000, 0, NAN, true},
+    {"copies give more", RIDGE_TIMELINE_COPY_BOUND, 31000, 40000, 100 / 69.0, false},
+    {"an incomplete trace", RIDGE_TIMELINE_INCOMPLETE, 50000, 0, 2, false},
+};
+
+static void tells_exposed_communication(void **state)
+{
+    const struct exposed_case *const row = *state;
+    ridge_trace *const trace = TRACE_OF(two_kernels); /* a takes 60 us: twice as fast, 30 us less */
+    ridge_device_account account;
+    ridge_timeline_next next;
+    ridge_timeline *timeline;
+
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    account = *ridge_timeline_main_device(timeline);
+    account.verdict = row->verdict;
+    account.collective_ns = row->exposed_ns + 5000;
+    account.collective_hidden_ns = 5000;
+    account.copy_only_ns = row->copy_only_ns;
+    assert_int_equal(ridge_timeline_plan(timeline, &account, NULL, NULL, false, &next, NULL),
+                     RIDGE_OK);
+    is_gain(next.collective_gain, row->gain);
+    assert_int_equal(next.exposed[0] != '\0', row->is_first);
+    if (row->is_first)
+        assert_non_null(strstr(next.exposed, "compare the ranks"));
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
 static void advises(void **state)
 {
     const struct advice_case *const row = *state;
@@ -601,6 +705,25 @@ static const trace_row start_rows[] = {
     {ROW_CALL, "cudaLaunchKernel", 30200100, 30201000, .key = 4},
     {ROW_KERNEL, "k", 30202000, 30300000, .key = 4},
 };
+/* One gap of 30 ms in front of a few kernels, which need not be many; behind it, less is idle. */
+static const trace_row one_gap_rows[] = {
+    {ROW_COPY, "c", 0, 1000, .detail = RIDGE_COPY_HTOD},
+    {ROW_CALL, "cudaLaunchKernel", 30000000, 30001000, .key = 2},
+    {ROW_KERNEL, "k", 30002000, 30500000, .key = 2},
+    {ROW_CALL, "cudaLaunchKernel", 30600000, 30601000, .key = 3},
+    {ROW_KERNEL, "k", 30602000, 31000000, .key = 3},
+};
+/* Gaps of 10 ms, but kernels behind each. */
+static const trace_row loop_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 1000, .key = 1},
+    {ROW_KERNEL, "k", 2000, 300000, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 10000000, 10001000, .key = 2},
+    {ROW_KERNEL, "k", 10002000, 10300000, .key = 2},
+    {ROW_CALL, "cudaLaunchKernel", 20000000, 20001000, .key = 3},
+    {ROW_KERNEL, "k", 20002000, 20300000, .key = 3},
+    {ROW_CALL, "cudaLaunchKernel", 30000000, 30001000, .key = 4},
+    {ROW_KERNEL, "k", 30002000, 30300000, .key = 4},
+};
 static const trace_row pinned_rows[] = {
     {ROW_CALL, "cudaLaunchKernel", 0, 5, .key = 1},
     {ROW_KERNEL, "k", 10, 20, .key = 1},
@@ -630,6 +753,11 @@ static struct words_case {
      "Most: cudaStreamSynchronize in item", "linear"},
     {"the steps behind the start", ROWS(start_rows), RIDGE_TIMELINE_MODULE_BOUND, false,
      "see the steps with --range 'decode step .*'; ", "10"},
+    {"a start of one gap", ROWS(one_gap_rows), RIDGE_TIMELINE_NO_WORK, false,
+     "99 % of it is the start: see the rest with --window 30.1..31.0; or record that part alone",
+     "loop"},
+    {"a loop with long gaps", ROWS(loop_rows), RIDGE_TIMELINE_NO_WORK, false,
+     "move it out of the loop", "start"},
     {"copies within the GPU", ROWS(pinned_rows), RIDGE_TIMELINE_COPY_BOUND, false, "views",
      "pinned"},
     {"no GPU of NVIDIA, by its calls", ROWS(other_rows), RIDGE_TIMELINE_LAUNCH_BOUND, true, "",
@@ -655,6 +783,25 @@ static void tells_more(void **state)
         fail_msg("%s", next.fix);
     assert_true((strstr(next.note, "no GPU of NVIDIA") != NULL) == (row->rows == other_rows));
     assert_true((next.ncu[0] == '\0') == (row->rows == other_rows));
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
+/* Within a gap nothing says that there is a loop. */
+static void tells_a_window_in_a_gap(void **state)
+{
+    const ridge_trace_window window = {true, 11000000, 19000000, false};
+    ridge_trace *const trace = TRACE_OF(loop_rows);
+    ridge_timeline *timeline;
+    ridge_timeline_next next;
+
+    (void)state;
+    assert_int_equal(ridge_timeline_create(trace, &window, &timeline, NULL), RIDGE_OK);
+    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_main_device(timeline), NULL, NULL,
+                                         false, &next, NULL),
+                     RIDGE_OK);
+    assert_non_null(strstr(next.fix, "no kernel runs in this part"));
     ridge_timeline_next_free(&next);
     ridge_timeline_free(timeline);
     ridge_trace_free(trace);
@@ -741,12 +888,16 @@ int main(void)
     CASES_ADD_ROWS(&list, ranks, rank_cases);
     cases_add(&list, "lines of the user come first", lines_of_the_user_come_first, NULL);
     cases_add(&list, "below its least time", below_the_bound_is_not_the_worst, NULL);
+    cases_add(&list, "sizes beyond all time", sizes_beyond_all_time_give_no_bound, NULL);
     cases_add(&list, "tiny kernels", tiny_kernels_are_not_first, NULL);
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
     CASES_ADD_ROWS(&list, writes_a_line, line_cases);
     CASES_ADD_ROWS(&list, tells_gains, gain_cases);
+    CASES_ADD_ROWS(&list, copies_take_their_time, copy_cases);
+    CASES_ADD_ROWS(&list, tells_exposed_communication, exposed_cases);
     CASES_ADD_ROWS(&list, advises, advice_cases);
     CASES_ADD_ROWS(&list, tells_more, words_cases);
+    cases_add(&list, "a window in a gap", tells_a_window_in_a_gap, NULL);
     cases_add(&list, "the place of most of the time", names_the_place, NULL);
     cases_add(&list, "roofs of the device", takes_roofs_from_the_device, NULL);
     cases_add(&list, "without memory", survives_without_memory, NULL);

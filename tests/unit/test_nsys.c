@@ -351,6 +351,47 @@ static void devices_that_processes_count_differently(void **state)
     ridge_trace_free(trace);
 }
 
+#define KERNEL_SET(what) "UPDATE " NSYS_KERNEL " SET " what " WHERE start = 9000;"
+#define CALL_SET(what) "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET " what " WHERE start = 8100;"
+
+/* Work that names no process is that of the one that called; of none where several did. */
+static struct owner_case {
+    const char *name, *sql;
+    size_t joined; /* kernels */
+    bool is_several;
+    int64_t process; /* of the first kernel */
+} owners[] = {
+    {"as recorded", NSYS_ALL, 2, false, 1000},
+    {"a column without values", NSYS_ALL "UPDATE " NSYS_KERNEL " SET globalPid = NULL;", 2, false,
+     1000},
+    {"no column", NSYS_ALL "ALTER TABLE " NSYS_KERNEL " DROP COLUMN globalPid;", 2, false, 1000},
+    {"two processes called",
+     NSYS_ALL "UPDATE " NSYS_KERNEL " SET globalPid = NULL;" CALL_SET("globalTid = 1001 << 24"), 0,
+     true, 0},
+    {"two processes, and work says whose", NSYS_ALL CALL_SET("globalTid = 1001 << 24"), 1, false,
+     1000},
+    {"nobody called", NSYS_STRINGS NSYS_KERNELS "UPDATE " NSYS_KERNEL " SET globalPid = NULL;", 0,
+     false, 0},
+};
+
+static void finds_the_owner(void **state)
+{
+    const struct owner_case *const row = *state;
+    ridge_trace *const trace = read_sql(row->sql);
+    size_t count, joined = 0;
+    const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+    const ridge_trace_stream *const streams = ridge_trace_streams(trace, &count);
+    const ridge_trace_process *const processes = ridge_trace_processes(trace, &count);
+
+    for (size_t i = 0; i < 2; i++)
+        joined += ops[i].api != RIDGE_TRACE_NONE;
+    assert_int_equal(joined, row->joined);
+    assert_int_equal(ridge_trace_get_info(trace)->has_several_callers, row->is_several);
+    assert_int_equal(processes[streams[ops[0].stream].process].id, row->process);
+    assert_string_equal(ridge_trace_get_info(trace)->partial, "");
+    ridge_trace_free(trace);
+}
+
 /* The environment lies between the settings that are read. */
 static void settings_and_complaints(void **state)
 {
@@ -396,9 +437,6 @@ typedef struct wrong_case {
     size_t ops, calls;
     uint64_t skipped;
 } wrong_case;
-
-#define KERNEL_SET(what) "UPDATE " NSYS_KERNEL " SET " what " WHERE start = 9000;"
-#define CALL_SET(what) "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET " what " WHERE start = 8100;"
 
 static wrong_case wrongs[] = {
     {"nothing wrong", NSYS_ALL, RIDGE_OK, NULL, 2, 2, 0},
@@ -586,6 +624,7 @@ int main(void)
 
     CASES_ADD_ROWS(&list, reads_version, versions);
     CASES_ADD_ROWS(&list, reads_range, range_cases);
+    CASES_ADD_ROWS(&list, finds_the_owner, owners);
     CASES_ADD_ROWS(&list, reads_wrong, wrongs);
     cases_add(&list, "copies and sets", copies_and_sets, NULL);
     cases_add(&list, "second rows of calls", second_rows_of_calls, NULL);

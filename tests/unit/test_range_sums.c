@@ -5,7 +5,7 @@
 #include "trace_support.h"
 
 #include "base/memory.h"
-#include "ridge/trace_sums.h"
+#include "ridge/timeline.h"
 
 enum { ALL_KINDS = 15, NVTX = 1 << RIDGE_RANGE_NVTX, OPS = 1 << RIDGE_RANGE_OP };
 
@@ -240,6 +240,67 @@ static void add_innermost(const ridge_trace *trace, uint32_t name, ridge_range_s
     }
 }
 
+/* Whether an instance of the name, on this thread (all: NONE), holds the time. */
+static bool any_holds(const ridge_trace *trace, uint32_t name, size_t thread, int64_t time)
+{
+    size_t count, thread_count;
+    const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
+    const ridge_trace_thread *const threads = ridge_trace_threads(trace, &thread_count);
+    const size_t from = thread < thread_count ? threads[thread].first_range : 0;
+    const size_t to = thread < thread_count ? from + threads[thread].range_count : count;
+
+    for (size_t i = from; i < to; i++)
+        if (ranges[i].name == name && time >= ranges[i].start_ns && time < ranges[i].end_ns)
+            return true;
+    return false;
+}
+
+enum { LATEST_NS = 400 };
+
+static int64_t union_by_looking(const ridge_trace *trace, uint32_t name)
+{
+    int64_t sum = 0;
+    size_t count;
+
+    ridge_trace_threads(trace, &count);
+    for (size_t i = 0; i < count; i++)
+        for (int64_t time = 0; time < LATEST_NS; time++)
+            sum += any_holds(trace, name, i, time);
+    return sum;
+}
+
+static bool is_in_gap(const ridge_device_account *device, int64_t time)
+{
+    for (size_t i = 0; i < device->gap_count; i++)
+        if (time >= device->gaps[i].start_ns && time < device->gaps[i].end_ns)
+            return true;
+    return false;
+}
+
+/* Of each device: the idle time over ranges, each nanosecond once. */
+static void check_idle_over(const ridge_trace *trace, ridge_range_sums *sums)
+{
+    ridge_timeline *timeline;
+    const ridge_device_account *devices;
+    size_t count;
+
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    devices = ridge_timeline_devices(timeline, &count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(ridge_timeline_range_idle(timeline, &devices[i], sums, NULL), RIDGE_OK);
+        for (size_t k = 0; k < sums->count; k++) {
+            int64_t expected = 0;
+
+            for (int64_t time = 0; time < LATEST_NS; time++)
+                expected += is_in_gap(&devices[i], time) &&
+                            any_holds(trace, sums->rows[k].name_id, SIZE_MAX, time);
+            assert_int_equal(sums->rows[k].host_idle_ns, expected);
+            assert_true(expected <= devices[i].idle_ns);
+        }
+    }
+    ridge_timeline_free(timeline);
+}
+
 enum { FEW_CALLS = 12, MANY_CALLS = 200, ROWS_MOST = 512 };
 
 /* Ranges of three threads that nest, cross and repeat; calls that overlap; two devices. */
@@ -352,11 +413,14 @@ static void equals_a_slow_count(void **state)
                 if (ranges[k].name == expected.name_id)
                     add_slowly(trace, &ranges[k], &expected);
             add_innermost(trace, expected.name_id, &expected, &outside);
+            expected.host_union_ns = union_by_looking(trace, expected.name_id);
             assert_memory_equal(&sums.rows[i].count, &expected.count,
                                 sizeof(expected) - offsetof(ridge_range_sum, count));
             assert_int_equal(sums.outside_count, outside);
         }
         check_projection(trace, ranges, range_count);
+        if (round % 10 == 0)
+            check_idle_over(trace, &sums);
         ridge_range_sums_free(&sums);
         ridge_trace_free(trace);
     }
@@ -487,26 +551,27 @@ static struct window_case {
     const char *range;
     size_t first, last;
     int64_t start_ns, end_ns;
+    size_t there;        /* instances */
     const char *message; /* a part; NULL: found */
 } window_cases[] = {
-    {"one", "ProfilerStep#2", 0, SIZE_MAX, 200, 290, NULL},
-    {"expression", "ProfilerStep.*", 0, SIZE_MAX, 100, 390, NULL},
-    {"alternatives are whole names", "x|ProfilerStep#1|y", 0, SIZE_MAX, 100, 190, NULL},
-    {"second instance, in the order of time", "ProfilerStep#[0-9]", 1, 1, 200, 290, NULL},
-    {"second and later", "ProfilerStep#[0-9]", 1, 9, 200, 390, NULL},
-    {"default domain without its colon", "forward", 0, SIZE_MAX, 110, 450, NULL},
-    {"default domain with it", ":forward", 0, 0, 110, 150, NULL},
-    {"other domain", "lib:backward", 0, SIZE_MAX, 150, 180, NULL},
-    {"part of a name", "ProfilerStep", 0, SIZE_MAX, 0, 0,
+    {"one", "ProfilerStep#2", 0, SIZE_MAX, 200, 290, 1, NULL},
+    {"expression", "ProfilerStep.*", 0, SIZE_MAX, 100, 390, 3, NULL},
+    {"alternatives are whole names", "x|ProfilerStep#1|y", 0, SIZE_MAX, 100, 190, 1, NULL},
+    {"second instance, in the order of time", "ProfilerStep#[0-9]", 1, 1, 200, 290, 3, NULL},
+    {"second and later", "ProfilerStep#[0-9]", 1, 9, 200, 390, 3, NULL},
+    {"default domain without its colon", "forward", 0, SIZE_MAX, 110, 450, 2, NULL},
+    {"default domain with it", ":forward", 0, 0, 110, 150, 2, NULL},
+    {"other domain", "lib:backward", 0, SIZE_MAX, 150, 180, 1, NULL},
+    {"part of a name", "ProfilerStep", 0, SIZE_MAX, 0, 0, 0,
      "the nearest names are 'ProfilerStep#1', 'ProfilerStep#2', 'ProfilerStep#3'"},
-    {"mistyped", "forwrad", 0, SIZE_MAX, 0, 0, "the nearest names are 'forward'"},
-    {"a part of the name", "forw", 0, SIZE_MAX, 0, 0, "it must be the whole name: 'forw.*'"},
-    {"a part within the name", "rward", 0, SIZE_MAX, 0, 0, "the whole name: '.*rward.*'"},
-    {"operations are no ranges of the user", "aten::mm", 0, SIZE_MAX, 0, 0, "the nearest names"},
-    {"too few instances", "ProfilerStep.*", 3, 3, 0, 0, "instances 3 to 3 of 3"},
-    {"last before first", "ProfilerStep.*", 2, 1, 0, 0, "instances 2 to 1 of 3"},
-    {"bad expression", "forward(", 0, SIZE_MAX, 0, 0, "range 'forward('"},
-    {"expression that takes all memory", "((((a{99}){99}){99}){99})", 0, SIZE_MAX, 0, 0,
+    {"mistyped", "forwrad", 0, SIZE_MAX, 0, 0, 0, "the nearest names are 'forward'"},
+    {"a part of the name", "forw", 0, SIZE_MAX, 0, 0, 0, "it must be the whole name: 'forw.*'"},
+    {"a part within the name", "rward", 0, SIZE_MAX, 0, 0, 0, "the whole name: '.*rward.*'"},
+    {"operations are no ranges of the user", "aten::mm", 0, SIZE_MAX, 0, 0, 0, "the nearest names"},
+    {"too few instances", "ProfilerStep.*", 3, 3, 0, 0, 3, "instances 3 to 3 of 3"},
+    {"last before first", "ProfilerStep.*", 2, 1, 0, 0, 3, "instances 2 to 1 of 3"},
+    {"bad expression", "forward(", 0, SIZE_MAX, 0, 0, 0, "range 'forward('"},
+    {"expression that takes all memory", "((((a{99}){99}){99}){99})", 0, SIZE_MAX, 0, 0, 0,
      "repetitions"},
 };
 
@@ -516,8 +581,9 @@ static void finds_a_window(void **state)
     ridge_trace *const trace = TRACE_OF(steps);
     ridge_trace_window window;
     ridge_error err = {0};
+    size_t count;
     const ridge_status status =
-        ridge_trace_range_window(trace, row->range, row->first, row->last, &window, &err);
+        ridge_trace_range_window(trace, row->range, row->first, row->last, &window, &count, &err);
 
     if (row->message == NULL) {
         assert_int_equal(status, RIDGE_OK);
@@ -530,6 +596,7 @@ static void finds_a_window(void **state)
     }
     assert_int_equal(window.start_ns, row->start_ns);
     assert_int_equal(window.end_ns, row->end_ns);
+    assert_int_equal(count, row->there);
     ridge_trace_free(trace);
 }
 
@@ -541,7 +608,7 @@ static void says_that_there_are_no_ranges(void **state)
     ridge_error err = {0};
 
     (void)state;
-    assert_int_equal(ridge_trace_range_window(trace, "step", 0, SIZE_MAX, &window, &err),
+    assert_int_equal(ridge_trace_range_window(trace, "step", 0, SIZE_MAX, &window, NULL, &err),
                      RIDGE_ERR_INVALID_ARGUMENT);
     assert_non_null(strstr(err.text, "holds no NVTX ranges and no annotations"));
     ridge_trace_free(trace);
@@ -557,7 +624,7 @@ static void window_survives_without_memory(void **state)
         ridge_status status;
 
         ridge_memory_fail_at(nth);
-        status = ridge_trace_range_window(trace, "nothing", 0, SIZE_MAX, &window, NULL);
+        status = ridge_trace_range_window(trace, "nothing", 0, SIZE_MAX, &window, NULL, NULL);
         ridge_memory_fail_at(0);
         assert_true(status == RIDGE_ERR_OUT_OF_MEMORY || status == RIDGE_ERR_INVALID_ARGUMENT);
     }

@@ -150,6 +150,27 @@ static void reasons_have_the_numbers(void **state)
                                         "empty at 97.0 % of launches, idle 86.3 %");
 }
 
+/* From 5 % of the span, behind the reason of any verdict. */
+static void reasons_have_exposed_communication(void **state)
+{
+    ridge_device_account account = {.end_ns = 100000,
+                                    .idle_ns = 1000,
+                                    .kernel_ns = 99000,
+                                    .kernel_count = 7,
+                                    .median_kernel_ns = 5000,
+                                    .median_launch_period_ns = NAN,
+                                    .collective_ns = 9000,
+                                    .collective_hidden_ns = 4000};
+
+    (void)state;
+    account_judge(&account, 0);
+    assert_string_equal(account.reason,
+                        "idle 1.0 %, kernel median 5.00 us; 5.0 % exposed communication");
+    account.collective_hidden_ns = 4001;
+    account_judge(&account, 0);
+    assert_string_equal(account.reason, "idle 1.0 %, kernel median 5.00 us");
+}
+
 static void names(void **state)
 {
     (void)state;
@@ -171,6 +192,8 @@ int main(void)
     cases_add(&list, "a span without length", no_length, NULL);
     cases_add(&list, "mixed lists the causes", mixed_lists_causes, NULL);
     cases_add(&list, "the reason has the numbers", reasons_have_the_numbers, NULL);
+    cases_add(&list, "the reason has exposed communication", reasons_have_exposed_communication,
+              NULL);
     cases_add(&list, "names", names, NULL);
     return cases_run(&list, "timeline_verdict");
 }

@@ -74,7 +74,7 @@ static fault_case cases_of_faults[] = {
     {"complaint: an unknown driver, and no work", {CALL(1, 1, 2)}, "diagnostic!", .complaint = "CUDA driver version (13.2) is not\nsupported by this build", .severity = 2},
     {"coarse clock: nothing without a length", {TWENTY}, "coarse-clock", .info = {.resolution_ns = 1000}, .text = "microseconds: gaps"},
     {"overlaps: one", {CALL(1, 1, 2), KERNEL(1, 10, 20), KERNEL(1, 19, 30)}, "overlaps", .text = "(once)"},
-    {"a long complaint ends at a word", {TWENTY}, "diagnostic", .complaint = "CUDA device 0: Unified Memory cannot be traced on devices that don't support peer-to-peer transfers. Please verify that SLI/NVLink is functioning properly, and then some more", .severity = 2, .text = " is functioning..."},
+    {"a long complaint ends at a word", {TWENTY}, "diagnostic", .complaint = "CUDA device 0: Unified Memory cannot be traced on devices that don't support peer-to-peer transfers. Please verify that SLI/NVLink is functioning properly, and then some more", .severity = 2, .text = " properly, and..."},
     {"several, in the order of the list", {CALL(1, 1, 2), KERNEL(1, 10, 20), KERNEL(9, 19, 30)}, "orphans! stacks overlaps", .info = {.has_stacks = true}},
 };
 /* clang-format on */

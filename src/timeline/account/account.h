@@ -27,6 +27,9 @@ enum {
     ACCOUNT_SYNC_SKEW_NS = 1000          /* between the clocks of host and GPU */
 };
 
+#define ACCOUNT_EXPOSED_LEAST                                                                      \
+    0.05 /* of the span, communication that nothing else overlaps, to tell */
+
 /* -- calls by name ----------------------------------------------------------------------------- */
 
 typedef enum call_class {

@@ -145,10 +145,13 @@ static bool add_of_device(const account_device *device, const work_counts *count
 
     if (device->view->info->has_api && (double)counts->orphan_count > ORPHANS_MOST * kernels)
         ADD(faults, ORPHANS, own, true,
-            "%zu of %zu kernels (%s) have no launch call: the host's part of the trace is cut, or "
-            "another process launched them; %s of the idle time is unknown",
+            "%zu of %zu kernels (%s) have no launch call: %s; %s of the idle time is unknown",
             counts->orphan_count, account->kernel_count,
             percent((double)counts->orphan_count, kernels).text,
+            device->view->info->has_several_callers
+                ? "the file does not say of which process work is (no globalPid), and several "
+                  "called the GPU"
+                : "the host's part of the trace is cut, or another process launched them",
             unknown_ns > 0 ? milliseconds(unknown_ns).text : "none");
     if (counts->hole_count > 0)
         ADD(faults, LOST_GRAPH, own, true,
@@ -245,6 +248,11 @@ static bool add_lost_work(const account_view *view, trace_array *faults)
             "%llu pieces of work have no times or end before they start, and are left out: the "
             "profiler's buffers ran out; record fewer steps",
             (unsigned long long)view->info->inverted_count);
+    if (view->info->begin_count > 0)
+        ADD(faults, NO_TIMES, RIDGE_TRACE_NONE, true,
+            "%llu pieces of work begin in one event and end in another (ph B and E), and are left "
+            "out: work is read of complete events (ph X)",
+            (unsigned long long)view->info->begin_count);
     count_empty_graphs(view, &empty, &all);
     if (view->op_count > 0 && (double)empty > EMPTY_GRAPHS_MOST * (double)all)
         ADD(faults, LOST_GRAPH, RIDGE_TRACE_NONE, true,

@@ -83,8 +83,38 @@ static bool find_concurrency(account_device *device)
     return true;
 }
 
+/* Copies of one way share the bus in that direction, or the memory of the device. */
+typedef enum copy_way { WAY_TO, WAY_FROM, WAY_WITHIN, WAY_BETWEEN, WAYS } copy_way;
+
+static copy_way way_of(const ridge_trace_op *op)
+{
+    if (op->kind == RIDGE_OP_MEMSET)
+        return WAY_WITHIN;
+    switch (op->copy) {
+    case RIDGE_COPY_HTOD:
+    case RIDGE_COPY_HTOA:
+    case RIDGE_COPY_UNIFIED_HTOD:
+        return WAY_TO;
+    case RIDGE_COPY_DTOH:
+    case RIDGE_COPY_ATOH:
+    case RIDGE_COPY_UNIFIED_DTOH:
+        return WAY_FROM;
+    case RIDGE_COPY_DTOD:
+    case RIDGE_COPY_ATOA:
+    case RIDGE_COPY_ATOD:
+    case RIDGE_COPY_DTOA:
+        return WAY_WITHIN;
+    case RIDGE_COPY_PTOP:
+    case RIDGE_COPY_UNIFIED_DTOD:
+        return WAY_BETWEEN;
+    default:
+        return WAYS;
+    }
+}
+
 typedef struct account_unions_of {
     account_union all, kernels, copies, collectives, others;
+    account_union ways[WAYS + 1]; /* the last of unknown ways */
 } account_unions_of;
 
 static void count_op(account_device *device, const ridge_trace_op *op, account_unions_of *unions)
@@ -97,6 +127,7 @@ static void count_op(account_device *device, const ridge_trace_op *op, account_u
     if (!account_is_kernel(op)) {
         account->copy_count++;
         unite(&unions->copies, part.start_ns, part.end_ns);
+        unite(&unions->ways[way_of(op)], part.start_ns, part.end_ns);
         return;
     }
     account->kernel_count += op->kind == RIDGE_OP_KERNEL;
@@ -133,6 +164,9 @@ bool account_unions(account_device *device)
     account->copy_only_ns = account->busy_ns - account->kernel_ns;
     account->copy_ns = unions.copies.total_ns;
     account->copy_hidden_ns = account->copy_ns - account->copy_only_ns;
+    for (int way = 0; way < WAYS; way++)
+        if (unions.ways[way].total_ns > account->copy_busiest_ns)
+            account->copy_busiest_ns = unions.ways[way].total_ns;
     account->collective_ns = unions.collectives.total_ns;
     account->collective_hidden_ns =
         unions.collectives.total_ns + unions.others.total_ns - account->kernel_ns;

@@ -40,28 +40,94 @@ static void sort(queue_launch *launches, size_t count, int (*compare)(const void
     account_sort(launches, count, sizeof(*launches), compare);
 }
 
-/* The calls that launched work of the device in the window. numbers: room for a number a call, which
- * each of them gets, counted from 1 in the order of calls; how many there are. */
-static size_t number_calls(const account_device *device, uint32_t *numbers)
+/* The calls that launched work of the device in the window are numbered from 1, in their order: in a
+ * row of all calls, or, where a device has few of them, in a list. A trace may have many devices. */
+typedef struct call_numbers {
+    uint32_t *of;  /* each call: its number or 0; in a list: the calls */
+    size_t listed; /* how many calls the list holds; 0: it is none */
+    size_t count;
+} call_numbers;
+
+enum { FEW = 8 }; /* a list below one in so many */
+
+static bool is_launched(const account_device *device, const ridge_trace_op *op)
+{
+    return op->api != RIDGE_TRACE_NONE && account_in_window(device, op);
+}
+
+static int order_number(const void *left, const void *right)
+{
+    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+static bool list_calls(const account_device *device, call_numbers *numbers)
 {
     const account_view *const view = device->view;
-    size_t count = 0;
+    uint32_t *const calls = ridge_calloc(device->row_count + 1, sizeof(*calls));
+    size_t met = 0;
 
+    numbers->of = calls;
+    if (calls == NULL)
+        return false;
     for (size_t i = 0; i < device->row_count; i++) {
         const ridge_trace_op *const op = &view->ops[device->rows[i]];
 
-        if (op->api != RIDGE_TRACE_NONE && account_in_window(device, op))
-            numbers[op->api] = 1;
+        if (is_launched(device, op))
+            calls[met++] = op->api;
+    }
+    account_sort(calls, met, sizeof(*calls), order_number);
+    for (size_t i = 0; i < met; i++)
+        if (i == 0 || calls[i] != calls[i - 1])
+            calls[numbers->count++] = calls[i];
+    numbers->listed = numbers->count;
+    return true;
+}
+
+static bool number_calls(const account_device *device, call_numbers *numbers)
+{
+    const account_view *const view = device->view;
+
+    *numbers = (call_numbers){0};
+    if (device->row_count < view->api_count / FEW)
+        return list_calls(device, numbers);
+    numbers->of = ridge_calloc(view->api_count + 1, sizeof(*numbers->of));
+    if (numbers->of == NULL)
+        return false;
+    for (size_t i = 0; i < device->row_count; i++) {
+        const ridge_trace_op *const op = &view->ops[device->rows[i]];
+
+        if (is_launched(device, op))
+            numbers->of[op->api] = 1;
     }
     for (size_t i = 0; i < view->api_count; i++)
-        if (numbers[i] != 0)
-            numbers[i] = (uint32_t)++count;
-    return count;
+        if (numbers->of[i] != 0)
+            numbers->of[i] = (uint32_t)++numbers->count;
+    return true;
+}
+
+/* Of a call that has one. */
+static size_t number_of(const call_numbers *numbers, uint32_t api)
+{
+    size_t low = 0, high = numbers->listed;
+
+    if (high == 0)
+        return numbers->of[api];
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (numbers->of[middle] <= api)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low + 1;
 }
 
 /* A row each, of zeros before, in order of calls. Work comes by start: the first is where it begins. */
-static void fill_launches(account_device *device, const uint32_t *numbers, queue_launch *launches,
-                          size_t count)
+static void fill_launches(account_device *device, const call_numbers *numbers,
+                          queue_launch *launches)
 {
     const account_view *const view = device->view;
 
@@ -69,9 +135,9 @@ static void fill_launches(account_device *device, const uint32_t *numbers, queue
         const ridge_trace_op *const op = &view->ops[device->rows[i]];
         queue_launch *launch;
 
-        if (op->api == RIDGE_TRACE_NONE || numbers[op->api] == 0 || !account_in_window(device, op))
+        if (!is_launched(device, op))
             continue;
-        launch = &launches[numbers[op->api] - 1];
+        launch = &launches[number_of(numbers, op->api) - 1];
         if (!launch->is_met)
             *launch = (queue_launch){.api = op->api,
                                      .slot = view->stream_slots[op->stream],
@@ -84,22 +150,21 @@ static void fill_launches(account_device *device, const uint32_t *numbers, queue
         if (op->end_ns > launch->end_ns)
             launch->end_ns = op->end_ns;
     }
-    sort(launches, count, order_call);
+    sort(launches, numbers->count, order_call);
 }
 
 /* New; NULL when out of memory. */
 static queue_launch *find_launches(account_device *device, size_t *count)
 {
-    uint32_t *const numbers = ridge_calloc(device->view->api_count + 1, sizeof(*numbers));
+    call_numbers numbers;
     queue_launch *launches = NULL;
 
-    if (numbers == NULL)
-        return NULL;
-    *count = number_calls(device, numbers);
-    launches = ridge_calloc(*count + 1, sizeof(*launches));
+    if (number_calls(device, &numbers))
+        launches = ridge_calloc(numbers.count + 1, sizeof(*launches));
+    *count = numbers.count;
     if (launches != NULL)
-        fill_launches(device, numbers, launches, *count);
-    ridge_free(numbers);
+        fill_launches(device, &numbers, launches);
+    ridge_free(numbers.of);
     return launches;
 }
 

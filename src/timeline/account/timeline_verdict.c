@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* -- limits: docs/timeline.md ------------------------------------------------------------------ */
 
@@ -323,6 +324,18 @@ static ridge_pace pace_of(const verdict_numbers *numbers)
     return RIDGE_PACE_UNKNOWN;
 }
 
+/* Beside any verdict: kernels that wait for other ranks keep a device busy. */
+static void say_exposed(ridge_device_account *account)
+{
+    const double exposed = part_of(account->collective_ns - account->collective_hidden_ns,
+                                   account->end_ns - account->start_ns);
+    const size_t length = strlen(account->reason);
+
+    if (exposed >= ACCOUNT_EXPOSED_LEAST && account->verdict != RIDGE_TIMELINE_NOTHING)
+        snprintf(account->reason + length, sizeof(account->reason) - length,
+                 "; %s exposed communication", percent(exposed).text);
+}
+
 void account_judge(ridge_device_account *account, int64_t missing_ns)
 {
     const verdict_numbers numbers = numbers_of(account, missing_ns);
@@ -333,4 +346,5 @@ void account_judge(ridge_device_account *account, int64_t missing_ns)
     account->verdict = rule->verdict;
     account->pace = rule->has_pace ? pace_of(&numbers) : RIDGE_PACE_UNKNOWN;
     rule->say(&numbers, account);
+    say_exposed(account);
 }

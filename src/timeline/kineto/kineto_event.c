@@ -11,6 +11,7 @@ typedef struct event_text {
     kineto_slice arguments; /* args that came before cat */
     bool is_complete;       /* ph is X */
     bool is_metadata;       /* ph is M */
+    bool is_begin;          /* ph is B */
     bool has_phase, has_category, has_start, is_bad_time;
     bool has_fraction;
 } event_text;
@@ -192,6 +193,7 @@ static void read_member(event_text *text, kineto_slice key, kineto_slice value, 
             text->has_phase = true;
             text->is_complete = value.size == 1 && value.data[0] == 'X';
             text->is_metadata = value.size == 1 && value.data[0] == 'M';
+            text->is_begin = value.size == 1 && value.data[0] == 'B';
         } else if (memcmp(key.data, "ts", 2) == 0) {
             text->has_start = read_time(text, value, &event->start_ns);
         }
@@ -223,6 +225,8 @@ static void read_member(event_text *text, kineto_slice key, kineto_slice value, 
 static bool is_useless(const event_text *text, const ridge_trace_options *options)
 {
     if (text->is_metadata)
+        return false;
+    if (text->is_begin && !text->has_category) /* counted where it is work */
         return false;
     return (text->has_phase && !text->is_complete) ||
            (text->has_category && (text->event->class == KINETO_OTHER ||
@@ -369,6 +373,12 @@ static kineto_event *new_row(kineto_events *out)
 /* Keeps the row when it is one. False: the event says nothing of use where it should. */
 static bool keep_row(kineto_events *out, const event_text *text, const ridge_trace_options *options)
 {
+    if (text->is_begin) {
+        out->begin_count += text->event->class == KINETO_KERNEL ||
+                            text->event->class == KINETO_MEMCPY ||
+                            text->event->class == KINETO_MEMSET;
+        return true;
+    }
     if (is_useless(text, options))
         return true;
     if (text->is_metadata) {
@@ -404,7 +414,7 @@ void kineto_scan_events(const char *bytes, size_t size, const ridge_trace_option
 {
     const char *at = bytes, *const end = bytes + size;
 
-    out->count = out->event_count = out->skipped_count = 0;
+    out->count = out->event_count = out->skipped_count = out->begin_count = 0;
     out->first_skipped = SIZE_MAX;
     out->stop = KINETO_STOP_END;
     out->has_fraction = false;

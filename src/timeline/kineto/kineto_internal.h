@@ -73,6 +73,7 @@ typedef struct kineto_events {
     size_t count, capacity;
     size_t event_count;   /* of every kind, with the malformed */
     size_t skipped_count; /* malformed */
+    size_t begin_count;   /* events that begin work of a GPU which others end: not read */
     size_t first_skipped; /* offset; SIZE_MAX */
     size_t stop_at;
     kineto_stop stop;

@@ -26,7 +26,8 @@ typedef struct document_reader {
     kineto_events events; /* of pieces that are scanned here */
     document_place place;
     bool is_bare; /* an array without a document */
-    bool has_events, has_complaint, is_at_end;
+    bool has_events;
+    bool is_in_event; /* the text at hand ends in one */
     /* In a value that is skipped. */
     size_t depth;
     bool in_text, is_escaped;
@@ -77,7 +78,9 @@ static ridge_status add_events(document_reader *reader, const kineto_events *eve
         reader->first_skipped = reader->offset + events->first_skipped;
     reader->event_count += events->event_count;
     reader->skipped_count += events->skipped_count;
+    reader->trace->info.begin_count += events->begin_count;
     reader->has_fraction |= events->has_fraction;
+    reader->is_in_event = events->stop == KINETO_STOP_CUT;
     if (events->stop == KINETO_STOP_CLOSED)
         reader->place = reader->is_bare ? DONE : MEMBERS;
     return RIDGE_OK;
@@ -291,6 +294,14 @@ static ridge_status read_block(document_reader *reader, kineto_block *block, rid
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
+/* An array of events need not be closed: the format lets a program write them as they come and end
+ * at any time. Whether the text ends behind a whole event, with or without a comma. */
+static bool is_whole(const document_reader *reader)
+{
+    return reader->place == DONE ||
+           (reader->place == EVENTS && reader->is_bare && !reader->is_in_event);
+}
+
 static void say_what_is_missing(document_reader *reader, const kineto_input *input)
 {
     const char *const damage = kineto_input_damage(input);
@@ -303,7 +314,7 @@ static void say_what_is_missing(document_reader *reader, const kineto_input *inp
     if (damage != NULL)
         trace_partial(reader->trace, "%s: after %s events, at byte %s of what they unpack to",
                       damage, events, byte);
-    else if (reader->place != DONE)
+    else if (!is_whole(reader))
         trace_partial(reader->trace, "cut after %s events, at byte %s", events, byte);
     if (reader->skipped_count > 0) {
         char skipped[32];

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -133,14 +134,15 @@ static double find_floor(const bounds_work *work)
     return least < FLOOR_MOST_NS ? (double)least : FLOOR_MOST_NS;
 }
 
+/* NAN also where it is no time that a trace could hold: sizes that a file makes up. */
 static double least_ns(const bounds_work *work, const ridge_work *of, double share)
 {
     ridge_bound bound;
+    double time_ns;
 
     ridge_bound_of(of, work->roofs, &bound);
-    if (bound.by == RIDGE_BOUND_BY_NOTHING || !(bound.time_s > 0))
-        return NAN;
-    return fmax(bound.time_s * 1e9 * share, work->floor_ns);
+    time_ns = bound.by != RIDGE_BOUND_BY_NOTHING ? bound.time_s * 1e9 * share : NAN;
+    return time_ns > 0 && time_ns < (double)INT64_MAX ? fmax(time_ns, work->floor_ns) : NAN;
 }
 
 static double from_line(bounds_work *work, const ridge_given_bounds *given, uint32_t name)

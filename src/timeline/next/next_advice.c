@@ -377,6 +377,9 @@ static const char *special(const ridge_trace *trace, const ridge_device_account 
     if (verdict == RIDGE_TIMELINE_NO_WORK && is_loading)
         return "load data in workers: DataLoader(num_workers=..., pin_memory=True); raise "
                "prefetch_factor, decode and augment less on the host or on the GPU instead";
+    if (verdict == RIDGE_TIMELINE_NO_WORK && device->kernel_count + device->graph_row_count == 0)
+        return "no kernel runs in this part: whether it is a start or a loop only a wider one "
+               "tells";
     if (verdict != RIDGE_TIMELINE_COPY_BOUND)
         return NULL;
     switch (sort_of_copies(trace, device->device)) {
@@ -439,10 +442,13 @@ void next_advice(const ridge_trace *trace, const ridge_device_account *device, b
         stall = find_stall(trace, device, &is_loading);
     if (special(trace, device, row->verdict, is_loading) != NULL)
         words = special(trace, device, row->verdict, is_loading);
-    if (is_whole && !is_loading &&
+    if (!is_loading &&
         (is_of_start(row->verdict) || (is_mixed && largest == RIDGE_IDLE_GRAPH_BUILD)) &&
-        next_steady(trace, device, text, size))
+        next_steady(trace, device, is_whole, text, size)) {
         add(text, size, "; ");
+        if (row->verdict == RIDGE_TIMELINE_NO_WORK) /* there is no loop to move it out of */
+            words = "or record that part alone";
+    }
     if (words != NULL)
         add(text, size, "%s", words);
     if (stall != NULL) {

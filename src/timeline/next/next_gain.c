@@ -5,6 +5,7 @@
 #include "timeline/next/next_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "timeline/account/account.h"
 
@@ -16,6 +17,47 @@ static const double worth_least = 0.01; /* of the span */
 static double gain(double span_ns, double saved_ns)
 {
     return saved_ns < span_ns ? span_ns / (span_ns - saved_ns) : NAN;
+}
+
+/* Under kernels copies still take their time: of one direction one after the other. */
+static double copy_gain(const ridge_device_account *device, double span_ns)
+{
+    const double rest_ns = span_ns - (double)device->copy_only_ns;
+    const double busiest_ns = (double)device->copy_busiest_ns;
+
+    return gain(span_ns, span_ns - (rest_ns > busiest_ns ? rest_ns : busiest_ns));
+}
+
+static double exposed_of(const ridge_device_account *device)
+{
+    return (double)device->collective_ns - (double)device->collective_hidden_ns;
+}
+
+/* A road that leaves nothing gives more than any other. */
+static bool gives_more(double gain, double other)
+{
+    return !isnan(other) && (isnan(gain) || gain > other);
+}
+
+/* The ranks wait for each other in collectives: which one is late only their traces tell. */
+static void advise_on_exposed(const ridge_device_account *device, double span_ns, double inside,
+                              ridge_timeline_next *out)
+{
+    static const char words[] =
+        "compare the ranks (ridge timeline RANK0 RANK1 ...): late ones make the others wait; "
+        "overlap "
+        "communication with computation (smaller buckets, a stream of its own, earlier), or send "
+        "fewer bytes";
+
+    out->exposed[0] = '\0';
+    if (exposed_of(device) < ACCOUNT_EXPOSED_LEAST * span_ns ||
+        device->verdict == RIDGE_TIMELINE_NOTHING || device->verdict == RIDGE_TIMELINE_INCOMPLETE ||
+        !gives_more(out->collective_gain, out->idle_gain) ||
+        (device->verdict == RIDGE_TIMELINE_COPY_BOUND &&
+         !gives_more(out->collective_gain, out->copy_gain)) ||
+        (out->worst != NULL && !gives_more(out->collective_gain, inside)))
+        return;
+    memcpy(out->exposed, words, sizeof(words));
 }
 
 /* What the calls that have a least time take above it; 0 where none has. */
@@ -73,6 +115,8 @@ void next_gains(const ridge_trace *trace, const ridge_device_account *device,
         bounded_ns += rank->bound_count > 0 ? rank->bound_ns * rank->ratio : 0;
     }
     out->idle_gain = gain(span_ns, (double)device->idle_ns);
+    out->copy_gain = copy_gain(device, span_ns);
+    out->collective_gain = gain(span_ns, exposed_of(device));
     out->bounded_frac = total_ns > 0 ? bounded_ns / total_ns : NAN;
     out->kernels_gain =
         bounded_ns > 0 ? gain(span_ns, saved_ns < kernel_ns ? saved_ns : kernel_ns) : NAN;
@@ -88,6 +132,7 @@ void next_gains(const ridge_trace *trace, const ridge_device_account *device,
     }
     find_richest(trace, span_ns, out);
     inside = isnan(out->worst_gain) ? out->worst_half_gain : out->kernels_gain;
+    advise_on_exposed(device, span_ns, inside, out);
     /* In a replayed graph no host is in the way: what lies between its kernels is the kernels' too. */
     if (next_has_two_roads(device) && device->verdict != RIDGE_TIMELINE_GRAPH_REPLAY &&
         out->worst != NULL && out->fix[0] != '\0')

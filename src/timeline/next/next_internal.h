@@ -52,13 +52,13 @@ ridge_status ncu_line_make(const ridge_trace *trace, const ridge_trace_sum *kern
 
 /* What to do about the time between; "" for a verdict that sends inside the kernels, unless there are
  * two roads. is_whole: no
- * part of the trace was asked for, so that it may be advised to. */
+ * part of the trace was asked for, so that ranges of it may be advised. */
 void next_advice(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
                  char *text, size_t size);
 /* In words, how to see the part that repeats where most of the idle time lies outside of it; false:
  * there is no such part. */
-bool next_steady(const ridge_trace *trace, const ridge_device_account *device, char *text,
-                 size_t size);
+bool next_steady(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
+                 char *text, size_t size);
 
 /* Between 5 and 20 % of the span are idle: what to do about the time between is told whatever the
  * verdict says, and the road that gives more comes first. */

@@ -2,7 +2,7 @@
  *
  * A trace of a whole process is mostly its start: libraries load, memory is allocated, nothing runs
  * twice. Which part of it repeats, as an option that shows that part alone: the ranges of its steps,
- * or the time behind the last of what happens once. */
+ * or the time behind the start. */
 #include "timeline/next/next_internal.h"
 
 #include <math.h>
@@ -10,12 +10,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "timeline/account/account.h"
 
-enum {
-    STEPS_LEAST = 3,
-    KERNELS_LEAST = 20, /* behind the start, to be worth a look */
-    PATTERN_BYTES = 96
-};
+enum { STEPS_LEAST = 3, PATTERN_BYTES = 96 };
+
+#define LEAD_LEAST 0.5 /* of the idle time, by which a start is ahead of the kernels */
 
 /* Ranges whose names differ in numbers alone. */
 typedef struct family {
@@ -127,47 +126,61 @@ static double idle_inside(const ridge_device_account *device, int64_t start_ns, 
     return sum_ns;
 }
 
-static bool happens_once(const ridge_idle_piece *piece)
+/* A kernel's time that the account counts. */
+static double kernel_ns_of(const ridge_trace *trace, const ridge_device_account *device,
+                           const ridge_trace_op *op)
 {
-    enum { LONG_NS = 2000000 };
+    const int64_t from_ns = op->start_ns > device->start_ns ? op->start_ns : device->start_ns;
+    const int64_t to_ns = op->end_ns < device->end_ns ? op->end_ns : device->end_ns;
 
-    return piece->cause == RIDGE_IDLE_MODULE || piece->cause == RIDGE_IDLE_SLOW_LAUNCH ||
-           piece->cause == RIDGE_IDLE_ALLOC || piece->cause == RIDGE_IDLE_GRAPH_BUILD ||
-           sum_span_ns(piece->start_ns, piece->end_ns) >= LONG_NS;
+    return account_is_kernel(op) && sum_on_device(trace, op, device->device) && to_ns > from_ns
+               ? (double)sum_span_ns(from_ns, to_ns)
+               : 0;
 }
 
-/* Behind the last thing that happens once; the end where nothing does. */
-static int64_t end_of_start(const ridge_device_account *device)
-{
-    int64_t end_ns = device->start_ns;
+/* Where the start ends. */
+typedef struct start_end {
+    int64_t end_ns;   /* of a gap */
+    double idle_frac; /* of the idle time, until then */
+    double lead;      /* by how much that is above the part of the kernels' time until then */
+} start_end;
 
-    for (size_t i = 0; i < device->piece_count; i++)
-        if (happens_once(&device->pieces[i]) && device->pieces[i].end_ns > end_ns)
-            end_ns = device->pieces[i].end_ns;
-    return end_ns;
-}
-
-static size_t kernels_from(const ridge_trace *trace, const ridge_device_account *device,
-                           int64_t start_ns)
+/* In a loop idle time and kernels grow in step, however long its gaps are. A start has idle time and
+ * next to no kernels, be it one gap or many: it ends where the one is farthest ahead of the other. */
+static start_end find_start(const ridge_trace *trace, const ridge_device_account *device)
 {
-    size_t op_count, count = 0;
+    size_t op_count, next = 0;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
+    start_end found = {device->start_ns, 0, 0};
+    double kernels_ns = 0, before_ns = 0, idle_ns = 0;
 
-    for (size_t i = op_count; i > 0 && ops[i - 1].start_ns >= start_ns; i--)
-        count +=
-            ops[i - 1].kind == RIDGE_OP_KERNEL && sum_on_device(trace, &ops[i - 1], device->device);
-    return count;
+    for (size_t i = 0; i < op_count; i++)
+        kernels_ns += kernel_ns_of(trace, device, &ops[i]);
+    for (size_t i = 0; i < device->gap_count && kernels_ns > 0; i++) {
+        const ridge_idle_gap *const gap = &device->gaps[i];
+        double idle_frac, lead;
+
+        for (; next < op_count && ops[next].start_ns < gap->end_ns; next++)
+            before_ns += kernel_ns_of(trace, device, &ops[next]);
+        idle_ns += (double)sum_span_ns(gap->start_ns, gap->end_ns);
+        idle_frac = idle_ns / (double)device->idle_ns;
+        lead = idle_frac - before_ns / kernels_ns;
+        if (lead > found.lead)
+            found = (start_end){gap->end_ns, idle_frac, lead};
+    }
+    return found;
 }
 
-bool next_steady(const ridge_trace *trace, const ridge_device_account *device, char *text,
-                 size_t size)
+bool next_steady(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
+                 char *text, size_t size)
 {
     size_t op_count;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
     family steps;
-    int64_t start_ns;
+    start_end start;
+    double from_ms, to_ms;
 
-    if (find_steps(trace, &steps) &&
+    if (is_whole && find_steps(trace, &steps) &&
         idle_inside(device, steps.start_ns, steps.end_ns) < 0.5 * (double)device->idle_ns) {
         char pattern[PATTERN_BYTES];
 
@@ -175,12 +188,14 @@ bool next_steady(const ridge_trace *trace, const ridge_device_account *device, c
         snprintf(text, size, "most of it is the start: see the steps with --range '%s'", pattern);
         return true;
     }
-    start_ns = end_of_start(device);
-    if (op_count == 0 || start_ns <= device->start_ns ||
-        kernels_from(trace, device, start_ns) < KERNELS_LEAST)
+    start = find_start(trace, device);
+    if (op_count == 0 || start.lead < LEAD_LEAST)
         return false;
-    snprintf(text, size, "most of it is the start: see the rest with --window %.1f..%.1f",
-             ceil((double)sum_span_ns(ops[0].start_ns, start_ns) / 1e5) / 10,
-             ceil((double)sum_span_ns(ops[0].start_ns, device->end_ns) / 1e5) / 10);
+    from_ms = ceil((double)sum_span_ns(ops[0].start_ns, start.end_ns) / 1e5) / 10;
+    to_ms = ceil((double)sum_span_ns(ops[0].start_ns, device->end_ns) / 1e5) / 10;
+    if (to_ms <= from_ms)
+        return false;
+    snprintf(text, size, "%.0f %% of it is the start: see the rest with --window %.1f..%.1f",
+             floor(100 * start.idle_frac), from_ms, to_ms);
     return true;
 }

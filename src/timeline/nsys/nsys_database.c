@@ -294,6 +294,22 @@ bool nsys_has_column(nsys_database *database, const char *table, const char *col
     return number_of_column(database, table, column) >= 0;
 }
 
+bool nsys_first_is_number(nsys_database *database, const char *table, const char *column)
+{
+    sqlite3_stmt *statement = NULL;
+    char query[128];
+    bool is_number = true;
+
+    if (!nsys_has_column(database, table, column))
+        return false;
+    snprintf(query, sizeof(query), "SELECT \"%s\" FROM \"%s\" LIMIT 1", column, table);
+    if (sqlite3_prepare_v2(database->handle, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        is_number = sqlite3_column_type(statement, 0) == SQLITE_INTEGER;
+    sqlite3_finalize(statement);
+    return is_number;
+}
+
 /* -- scanning ---------------------------------------------------------------------------------- */
 
 /* A statement that hands out rows and values one by one spends as long on handing out as on reading.

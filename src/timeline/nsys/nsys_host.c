@@ -320,7 +320,7 @@ enum {
 
 static void add_sync(nsys_reader *reader, const nsys_row *row)
 {
-    const int64_t global = nsys_value(row, SYNC_PROCESS, 0);
+    const int64_t global = nsys_owner(reader, row, SYNC_PROCESS);
     const int64_t type = nsys_value(row, SYNC_TYPE, 0);
     ridge_trace_sync sync = {.start_ns = row->values[START],
                              .end_ns = row->values[END],

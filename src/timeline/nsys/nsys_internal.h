@@ -46,6 +46,8 @@ bool nsys_look_beside(ridge_trace *trace, const char *path);
 bool nsys_has_table(nsys_database *database, const char *name);
 /* The column as the table spells it, in its own buffer; false: there is none. */
 bool nsys_has_column(nsys_database *database, const char *table, const char *column);
+/* Of a table that is there: whether its first row has a number in that column, or it has no row. */
+bool nsys_first_is_number(nsys_database *database, const char *table, const char *column);
 
 /* -- scanning ---------------------------------------------------------------------------------- */
 
@@ -160,6 +162,8 @@ struct nsys_reader {
     nsys_map processes, threads, streams, domains, gpus, complaints;
     bool devices_differ; /* a device number means different GPUs in different processes */
     bool knows_null_streams;
+    int64_t caller;       /* of work that names no process: the last process seen that called */
+    int caller_count;     /* 2: of several; 0: work names its process, or nobody called */
     trace_array switches; /* of threads, until they are pairs */
     trace_array keys;     /* of one table of keys and values */
     bool is_beside;       /* knows of strings their ids alone, see nsys_calls.c */
@@ -191,6 +195,9 @@ static inline int64_t nsys_tid_of(int64_t global_tid)
 
 /* Frees everything but the trace. */
 void nsys_release(nsys_reader *reader);
+
+/* The globalPid of a row of work, in that column, or what stands for it. */
+int64_t nsys_owner(const nsys_reader *reader, const nsys_row *row, unsigned column);
 
 /* -- tables ------------------------------------------------------------------------------------ */
 

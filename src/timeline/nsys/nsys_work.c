@@ -12,10 +12,38 @@ enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PROCESS, COMMON };
     "start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid"
 #define COMMON_REQUIRED (1u << START | 1u << END | 1u << DEVICE | 1u << STREAM)
 
+/* -- whose the work is --------------------------------------------------------------------------- */
+
+/* Old exports, and stripped ones, do not say. Of one process it is, where one alone called. */
+static void see_caller(nsys_reader *reader, const nsys_row *row)
+{
+    const int64_t pid = nsys_pid_of(row->values[0]);
+
+    if (!nsys_has(row, 0) || (reader->caller_count > 0 && pid == reader->caller))
+        return;
+    reader->caller = pid;
+    reader->caller_count += reader->caller_count < 2;
+}
+
+static const nsys_table callers = {"CUPTI_ACTIVITY_KIND_RUNTIME", {"globalTid"}, 0, 0, see_caller};
+
+int64_t nsys_owner(const nsys_reader *reader, const nsys_row *row, unsigned column)
+{
+    if (nsys_has(row, column))
+        return row->values[column];
+    return reader->caller_count == 1 ? reader->caller << 24 : 0;
+}
+
+static bool names_process(nsys_reader *reader, const nsys_table *table)
+{
+    return !nsys_has_table(&reader->database, table->name) ||
+           nsys_first_is_number(&reader->database, table->name, "globalPid");
+}
+
 /* Adds the work when its common columns make sense. */
 static void add_work(nsys_reader *reader, const nsys_row *row, ridge_trace_op *op)
 {
-    nsys_place place = {.global = nsys_value(row, PROCESS, 0),
+    nsys_place place = {.global = nsys_owner(reader, row, PROCESS),
                         .device = row->values[DEVICE],
                         .context = nsys_value(row, CONTEXT, 0),
                         .id = row->values[STREAM]};
@@ -174,6 +202,11 @@ static const nsys_table graphs = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
 
 void nsys_read_work(nsys_reader *reader)
 {
+    if (!names_process(reader, &kernels) || !names_process(reader, &copies) ||
+        !names_process(reader, &sets) || !names_process(reader, &graphs)) {
+        nsys_scan(reader, &callers);
+        reader->trace->info.has_several_callers = reader->caller_count > 1;
+    }
     nsys_scan(reader, &kernels);
     nsys_scan(reader, &copies);
     nsys_scan(reader, &sets);

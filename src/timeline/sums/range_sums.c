@@ -55,6 +55,12 @@ typedef struct launch {
     uint32_t api;
 } launch;
 
+/* Until when the instances of a name that came so far reach on a thread. */
+typedef struct union_end {
+    int64_t end_ns;
+    uint32_t thread; /* number + 1; 0: none came */
+} union_end;
+
 typedef struct range_work {
     const ridge_trace *trace;
     const ridge_trace_op *ops;
@@ -72,16 +78,18 @@ typedef struct range_work {
     size_t launch_count;
 
     /* Of the thread at hand. */
-    uint32_t *chosen; /* rows of its ranges that count */
-    uint32_t *by_end; /* its launches by end */
-    uint32_t *places; /* of its launches in by_end */
-    int64_t *ends_ns; /* beside by_end */
-    launched *tree;   /* Fenwick, over blocks of by_end; without the block that is being filled */
+    uint32_t *chosen;    /* rows of its ranges that count */
+    uint32_t *groups_of; /* rows of sums, beside chosen */
+    uint32_t *by_end;    /* its launches by end */
+    uint32_t *places;    /* of its launches in by_end */
+    int64_t *ends_ns;    /* beside by_end */
+    launched *tree; /* Fenwick, over blocks of by_end; without the block that is being filled */
     size_t block_count, block; /* which it is */
     launched filling;
 
     sum_groups groups;
     ridge_range_sum *rows;
+    union_end *ends; /* beside rows */
     size_t row_capacity;
     ridge_projected_ranges *projected; /* NULL: not asked for */
     uint64_t outside_count;
@@ -207,29 +215,38 @@ static bool find_launches(range_work *work)
 
 /* -- a thread ---------------------------------------------------------------------------------- */
 
-static ridge_range_sum *row_of(range_work *work, const ridge_trace_range *range)
+static bool grow_rows(range_work *work)
+{
+    const size_t old = work->row_capacity, capacity = old < 64 ? 64 : old * 2;
+    ridge_range_sum *const rows = ridge_realloc_array(work->rows, capacity, sizeof(*rows));
+    union_end *ends;
+
+    if (rows == NULL)
+        return false;
+    work->rows = rows;
+    ends = ridge_realloc_array(work->ends, capacity, sizeof(*ends));
+    if (ends == NULL)
+        return false;
+    work->ends = ends;
+    memset(rows + old, 0, (capacity - old) * sizeof(*rows));
+    memset(ends + old, 0, (capacity - old) * sizeof(*ends));
+    work->row_capacity = capacity;
+    return true;
+}
+
+/* UINT32_MAX: out of memory. */
+static uint32_t group_of(range_work *work, const ridge_trace_range *range)
 {
     const uint32_t group = sum_group_of(&work->groups, (uint64_t)range->kind << 32 | range->name);
     ridge_range_sum *row;
 
-    if (group == UINT32_MAX)
-        return NULL;
-    if (group >= work->row_capacity) {
-        const size_t capacity = work->row_capacity < 64 ? 64 : work->row_capacity * 2;
-        ridge_range_sum *const rows =
-            ridge_realloc_array(work->rows, capacity, sizeof(*work->rows));
-
-        if (rows == NULL)
-            return NULL;
-        memset(rows + work->row_capacity, 0, (capacity - work->row_capacity) * sizeof(*rows));
-        work->rows = rows;
-        work->row_capacity = capacity;
-    }
+    if (group == UINT32_MAX || (group >= work->row_capacity && !grow_rows(work)))
+        return UINT32_MAX;
     row = &work->rows[group];
     row->name_id = range->name;
     row->name = ridge_trace_name(work->trace, range->name, NULL);
     row->kind = range->kind;
-    return row;
+    return group;
 }
 
 typedef struct end_key {
@@ -328,24 +345,48 @@ static launched launched_by(const range_work *work, const launch *launches, size
     return of;
 }
 
+/* Each chosen range, by start: how long the host was in one of its name. */
+static bool sum_host(range_work *work, uint32_t thread, size_t chosen_count)
+{
+    for (size_t i = 0; i < chosen_count; i++) {
+        const ridge_trace_range *const range = &work->ranges[work->chosen[i]];
+        const uint32_t group = group_of(work, range);
+        ridge_range_sum *row;
+        union_end *end;
+        int64_t from_ns;
+
+        if (group == UINT32_MAX)
+            return false;
+        work->groups_of[i] = group;
+        row = &work->rows[group];
+        end = &work->ends[group];
+        if (end->thread != thread + 1)
+            *end = (union_end){range->start_ns, thread + 1};
+        from_ns = range->start_ns > end->end_ns ? range->start_ns : end->end_ns;
+        row->count++;
+        row->host_ns = sum_add_ns(row->host_ns, sum_span_ns(range->start_ns, range->end_ns));
+        if (range->end_ns <= from_ns)
+            continue;
+        row->host_union_ns = sum_add_ns(row->host_union_ns, sum_span_ns(from_ns, range->end_ns));
+        end->end_ns = range->end_ns;
+    }
+    return true;
+}
+
 /* Each chosen range: what it launched. */
-static bool sum_thread(range_work *work, const launch *launches, size_t count, size_t chosen_count)
+static void sum_thread(range_work *work, const launch *launches, size_t count, size_t chosen_count)
 {
     size_t next = count; /* launches from here on are in sight */
 
     begin_tree(work, count);
     for (size_t i = chosen_count; i-- > 0;) {
         const ridge_trace_range *const range = &work->ranges[work->chosen[i]];
-        ridge_range_sum *const row = row_of(work, range);
+        ridge_range_sum *const row = &work->rows[work->groups_of[i]];
         int64_t idle_ns;
         launched of;
 
-        if (row == NULL)
-            return false;
         for (; next > 0 && work->apis[launches[next - 1].api].start_ns >= range->start_ns; next--)
             see(work, launches, next - 1);
-        row->count++;
-        row->host_ns = sum_add_ns(row->host_ns, sum_span_ns(range->start_ns, range->end_ns));
         if ((range->flags & RIDGE_RANGE_OTHER_THREAD) != 0)
             continue;
         of = launched_by(work, launches, count, next, range->end_ns);
@@ -362,7 +403,6 @@ static bool sum_thread(range_work *work, const launch *launches, size_t count, s
         row->idle_ns = sum_add_ns(row->idle_ns, idle_ns);
         keep(work, &of, work->chosen[i], idle_ns);
     }
-    return true;
 }
 
 /* Each launch: its innermost range. */
@@ -372,6 +412,7 @@ static void add_innermost(range_work *work, const launch *launches, size_t count
         const launched *const of = &launches[i].work;
         const uint32_t range = work->innermost[launches[i].api];
         ridge_range_sum *row;
+        uint32_t group;
 
         if (of->kernel_count == 0)
             continue;
@@ -380,9 +421,10 @@ static void add_innermost(range_work *work, const launch *launches, size_t count
             work->outside_ns = sum_add_ns(work->outside_ns, of->kernel_ns);
             continue;
         }
-        row = row_of(work, &work->ranges[range]);
-        if (row == NULL) /* never: sum_thread() made it */
+        group = group_of(work, &work->ranges[range]);
+        if (group == UINT32_MAX) /* never: sum_host() made it */
             continue;
+        row = &work->rows[group];
         row->innermost_count += of->kernel_count;
         row->innermost_ns = sum_add_ns(row->innermost_ns, of->kernel_ns);
     }
@@ -414,9 +456,11 @@ static bool sum_threads(range_work *work)
         const size_t chosen_count = choose(work, &threads[i]);
 
         firsts[i + 1] += firsts[i];
-        done = sort_ends(work, launches, count) && sum_thread(work, launches, count, chosen_count);
-        if (done)
-            add_innermost(work, launches, count);
+        done = sort_ends(work, launches, count) && sum_host(work, (uint32_t)i, chosen_count);
+        if (!done)
+            break;
+        sum_thread(work, launches, count, chosen_count);
+        add_innermost(work, launches, count);
     }
     ridge_free(firsts);
     return done;
@@ -470,12 +514,13 @@ static bool find_innermost(void *context)
 static bool allocate(range_work *work)
 {
     work->chosen = ridge_calloc(work->range_count + 1, sizeof(*work->chosen));
+    work->groups_of = ridge_calloc(work->range_count + 1, sizeof(*work->groups_of));
     work->by_end = ridge_calloc(work->launch_count + 1, sizeof(*work->by_end));
     work->places = ridge_calloc(work->launch_count + 1, sizeof(*work->places));
     work->ends_ns = ridge_calloc(work->launch_count + 1, sizeof(*work->ends_ns));
     work->tree = ridge_calloc(work->launch_count / BLOCK + 2, sizeof(*work->tree));
-    return work->chosen != NULL && work->by_end != NULL && work->places != NULL &&
-           work->ends_ns != NULL && work->tree != NULL;
+    return work->chosen != NULL && work->groups_of != NULL && work->by_end != NULL &&
+           work->places != NULL && work->ends_ns != NULL && work->tree != NULL;
 }
 
 /* What sum_threads() needs. */
@@ -520,6 +565,7 @@ out:
     ridge_free(work.pieces);
     ridge_free(work.launches);
     ridge_free(work.chosen);
+    ridge_free(work.groups_of);
     ridge_free(work.by_end);
     ridge_free(work.places);
     ridge_free(work.ends_ns);
@@ -527,6 +573,7 @@ out:
     ridge_free(work.innermost);
     sum_groups_release(&work.groups);
     ridge_free(work.rows);
+    ridge_free(work.ends);
     return status;
 }
 

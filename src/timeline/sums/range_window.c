@@ -147,7 +147,7 @@ static void match_names(const ridge_trace *trace, const regex_t *expression, uin
 
 static ridge_status find_window(const ridge_trace *trace, const char *name, const uint8_t *states,
                                 instance *found, size_t first, size_t last, ridge_trace_window *out,
-                                ridge_error *err)
+                                size_t *there, ridge_error *err)
 {
     size_t count, found_count = 0;
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
@@ -155,6 +155,8 @@ static ridge_status find_window(const ridge_trace *trace, const char *name, cons
     for (size_t i = 0; i < count; i++)
         if (is_named(&ranges[i]) && states[ranges[i].name] == NAME_MATCHES)
             found[found_count++] = (instance){ranges[i].start_ns, ranges[i].end_ns};
+    if (there != NULL)
+        *there = found_count;
     if (found_count == 0)
         return fail_missing(trace, states, name, err);
     if (first >= found_count || last < first)
@@ -169,27 +171,30 @@ static ridge_status find_window(const ridge_trace *trace, const char *name, cons
 }
 
 ridge_status ridge_trace_range_window(const ridge_trace *trace, const char *name, size_t first,
-                                      size_t last, ridge_trace_window *out, ridge_error *err)
+                                      size_t last, ridge_trace_window *out, size_t *count,
+                                      ridge_error *err)
 {
-    size_t count;
+    size_t range_count;
     ridge_status status;
     regex_t expression;
     uint8_t *states;
     instance *found;
 
     *out = (ridge_trace_window){0};
+    if (count != NULL)
+        *count = 0;
     status = sum_compile("range", name, &expression, err);
     if (status != RIDGE_OK)
         return status;
-    ridge_trace_ranges(trace, &count);
+    ridge_trace_ranges(trace, &range_count);
     states = ridge_calloc(ridge_trace_name_count(trace) + 1, sizeof(*states));
-    found = ridge_calloc(count + 1, sizeof(*found));
+    found = ridge_calloc(range_count + 1, sizeof(*found));
     if (states == NULL || found == NULL) {
         status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
         goto out;
     }
     match_names(trace, &expression, states);
-    status = find_window(trace, name, states, found, first, last, out, err);
+    status = find_window(trace, name, states, found, first, last, out, count, err);
 out:
     regfree(&expression);
     ridge_free(states);

@@ -1,0 +1,1 @@
+ridge timeline timeline/begin_end.json

@@ -1,0 +1,1 @@
+sed -e '71,93d' -e '70s/,$//' -e 's/ProfilerStep#/part /' timeline/decode.json > "${TMPDIR:-/tmp}/ridge_calls.$$"; ridge timeline "${TMPDIR:-/tmp}/ridge_calls.$$" timeline/decode.json | sed 's/ridge_calls\..*/calls/'; rm "${TMPDIR:-/tmp}/ridge_calls.$$"

@@ -1,0 +1,1 @@
+sed -e '71,93d' -e '70s/,$//' timeline/decode.json > "${TMPDIR:-/tmp}/ridge_steps.$$"; ridge timeline timeline/decode.json "${TMPDIR:-/tmp}/ridge_steps.$$" | sed 's/ridge_steps\..*/steps/'; rm "${TMPDIR:-/tmp}/ridge_steps.$$"

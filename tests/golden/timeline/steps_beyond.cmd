@@ -1,0 +1,1 @@
+ridge timeline --steps 0..99 --streams timeline/decode.json

@@ -1,0 +1,1 @@
+ridge timeline --steps 2.. --streams timeline/decode.json
