@@ -9,7 +9,8 @@
 
 enum { LABEL = TIMELINE_LABEL, PART = 160, FEW = 10 };
 
-static const double told_least = 1.1; /* gains without idle: where a start is told apart, */
+static const double copies_least = 0.05; /* of the span, copies alone, for their road to be told */
+static const double told_least = 1.1;    /* gains without idle: where a start is told apart, */
 static const double gain_most = 100, few_most = 10; /* that the trace cannot stand for */
 
 /* The kernels' road; "" where there is no kernel to look into. */
@@ -106,7 +107,9 @@ static void between_text(const struct timeline_view *view, char *buffer, size_t 
     char idle[PART];
 
     idle_text(view, idle, sizeof(idle));
-    if (view->account->verdict == RIDGE_TIMELINE_COPY_BOUND && !isnan(next->copy_gain))
+    if ((double)view->account->copy_only_ns >=
+            copies_least * (double)timeline_span(view->account) &&
+        !isnan(next->copy_gain))
         snprintf(buffer, size, "%.2fx with copies under kernels%s%s", next->copy_gain,
                  idle[0] != '\0' ? ", " : "", idle);
     else

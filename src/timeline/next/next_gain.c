@@ -47,9 +47,8 @@ static void advise_on_exposed(const ridge_device_account *device, double span_ns
 {
     static const char words[] =
         "compare the ranks (ridge timeline RANK0 RANK1 ...): late ones make the others wait; "
-        "overlap "
-        "communication with computation (smaller buckets, a stream of its own, earlier), or send "
-        "fewer bytes";
+        "overlap communication with computation (smaller buckets, a stream of its own, earlier), "
+        "or send fewer bytes";
 
     out->exposed[0] = '\0';
     if (exposed_of(device) < ACCOUNT_EXPOSED_LEAST * span_ns ||
