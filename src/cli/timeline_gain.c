@@ -9,7 +9,8 @@
 
 enum { LABEL = TIMELINE_LABEL, PART = 160, FEW = 10 };
 
-static const double told_least = 1.1; /* gains without idle: where a start is told apart, */
+static const double copies_least = 0.05; /* of the span, copies alone, for their road to be told */
+static const double told_least = 1.1;    /* gains without idle: where a start is told apart, */
 static const double gain_most = 100, few_most = 10; /* that the trace cannot stand for */
 
 /* The kernels' road; "" where there is no kernel to look into. */
@@ -103,14 +104,20 @@ static void little_text(const struct timeline_view *view, char *buffer, size_t s
 static void between_text(const struct timeline_view *view, char *buffer, size_t size)
 {
     const ridge_timeline_next *const next = &view->next;
-    char idle[PART];
+    const ridge_device_account *const account = view->account;
+    const bool has_copies =
+        !isnan(next->copy_gain) &&
+        (double)account->copy_only_ns >= copies_least * (double)timeline_span(account);
+    char idle[PART], copies[PART] = "";
+    bool is_first;
 
     idle_text(view, idle, sizeof(idle));
-    if (view->account->verdict == RIDGE_TIMELINE_COPY_BOUND && !isnan(next->copy_gain))
-        snprintf(buffer, size, "%.2fx with copies under kernels%s%s", next->copy_gain,
-                 idle[0] != '\0' ? ", " : "", idle);
-    else
-        snprintf(buffer, size, "%s", idle);
+    if (has_copies)
+        snprintf(copies, sizeof(copies), "%.2fx with copies under kernels", next->copy_gain);
+    is_first = has_copies && (account->verdict == RIDGE_TIMELINE_COPY_BOUND ||
+                              !(next->idle_gain > next->copy_gain));
+    snprintf(buffer, size, "%s%s%s", is_first ? copies : idle,
+             idle[0] != '\0' && has_copies ? ", " : "", is_first ? idle : copies);
 }
 
 static void exposed_text(const ridge_timeline_next *next, char *buffer, size_t size)

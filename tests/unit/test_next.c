@@ -634,6 +634,33 @@ static struct exposed_case {
     {"an incomplete trace", RIDGE_TIMELINE_INCOMPLETE, 50000, 0, 2, false},
 };
 
+/* GPU-BOUND, 31 us of a span of 100 us in communication or copies. */
+static void copies_may_give_most(void **state)
+{
+    ridge_trace *const trace = TRACE_OF(two_kernels);
+    ridge_device_account account;
+    ridge_timeline_next next;
+    ridge_timeline *timeline;
+
+    (void)state;
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    account = *ridge_timeline_main_device(timeline);
+    account.verdict = RIDGE_TIMELINE_GPU_BOUND;
+    account.idle_ns = 1000;
+    account.collective_ns = 32000;
+    for (int64_t copy_ns = 31000; copy_ns <= 33000; copy_ns += 2000) {
+        account.copy_only_ns = account.copy_busiest_ns = copy_ns;
+        assert_int_equal(ridge_timeline_plan(timeline, &account, NULL, NULL, false, &next, NULL),
+                         RIDGE_OK);
+        assert_int_equal(strstr(next.fix, "copy less") != NULL, copy_ns == 33000);
+        assert_int_equal(next.exposed[0] != '\0', copy_ns == 31000);
+        assert_int_equal(next.is_inside, copy_ns == 31000);
+        ridge_timeline_next_free(&next);
+    }
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
 static void tells_exposed_communication(void **state)
 {
     const struct exposed_case *const row = *state;
@@ -843,11 +870,12 @@ static void tells_a_window_in_a_gap(void **state)
     ridge_trace *const trace = TRACE_OF(loop_rows);
     ridge_timeline *timeline;
     ridge_timeline_next next;
+    size_t count;
 
     (void)state;
     assert_int_equal(ridge_timeline_create(trace, &window, &timeline, NULL), RIDGE_OK);
-    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_main_device(timeline), NULL, NULL,
-                                         false, &next, NULL),
+    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_devices(timeline, &count), NULL,
+                                         NULL, false, &next, NULL),
                      RIDGE_OK);
     assert_non_null(strstr(next.fix, "no kernel runs in this part"));
     ridge_timeline_next_free(&next);
@@ -944,6 +972,7 @@ int main(void)
     CASES_ADD_ROWS(&list, tells_gains, gain_cases);
     CASES_ADD_ROWS(&list, copies_take_their_time, copy_cases);
     CASES_ADD_ROWS(&list, tells_exposed_communication, exposed_cases);
+    cases_add(&list, "copies may give most", copies_may_give_most, NULL);
     CASES_ADD_ROWS(&list, advises, advice_cases);
     CASES_ADD_ROWS(&list, tells_more, words_cases);
     cases_add(&list, "the gain behind a start", tells_the_gain_behind_the_start, NULL);

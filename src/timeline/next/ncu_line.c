@@ -258,7 +258,7 @@ static void add_note(char *note, size_t size, const char *format, ...)
 static void add_sizes(const line_work *work, bool is_chosen, char *note, size_t note_size)
 {
     const ridge_trace_size *const sizes = work->kernel->sizes;
-    char count[32] = "";
+    char count[64] = "";
 
     if (work->kernel->size_count == 0)
         return;

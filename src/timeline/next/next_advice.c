@@ -459,3 +459,12 @@ void next_advice(const ridge_trace *trace, const ridge_device_account *device, b
         add_place(trace, device, row->causes, text, size);
     }
 }
+
+void next_copy_advice(const ridge_trace *trace, const ridge_device_account *device, char *text,
+                      size_t size)
+{
+    const struct advice_row *const row = row_of(RIDGE_TIMELINE_COPY_BOUND);
+    const char *const words = special(trace, device, RIDGE_TIMELINE_COPY_BOUND, false);
+
+    snprintf(text, size, "%s", words != NULL ? words : is_torch(trace) ? row->torch : row->other);
+}

@@ -12,6 +12,7 @@
 /* Where both roads are told, the one that gives more first. */
 static const double idle_least = 0.05, idle_most = 0.20;
 static const double richer_least = 1.5;
+static const double copies_least = 0.05;  /* of the span, copies alone */
 static const double worth_least = 0.01;   /* of the span */
 static const double gain_shown = 1.005;   /* less is 1.00x */
 static const double bounded_least = 0.50; /* of the kernels' time, to rank by least times */
@@ -47,9 +48,8 @@ static void advise_on_exposed(const ridge_device_account *device, double span_ns
 {
     static const char words[] =
         "compare the ranks (ridge timeline RANK0 RANK1 ...): late ones make the others wait; "
-        "overlap "
-        "communication with computation (smaller buckets, a stream of its own, earlier), or send "
-        "fewer bytes";
+        "overlap communication with computation (smaller buckets, a stream of its own, earlier), "
+        "or send fewer bytes";
 
     out->exposed[0] = '\0';
     if (exposed_of(device) < ACCOUNT_EXPOSED_LEAST * span_ns ||
@@ -60,6 +60,21 @@ static void advise_on_exposed(const ridge_device_account *device, double span_ns
         (out->worst != NULL && !gives_more(out->collective_gain, inside)))
         return;
     memcpy(out->exposed, words, sizeof(words));
+}
+
+/* Copies that no kernel hides, where nothing else is to be done between the kernels and they give more
+ * than these: the verdict may be that the GPU is busy. */
+static void advise_on_copies(const ridge_trace *trace, const ridge_device_account *device,
+                             double span_ns, double inside, ridge_timeline_next *out)
+{
+    if (out->fix[0] != '\0' || (double)device->copy_only_ns < copies_least * span_ns ||
+        !gives_more(out->copy_gain, out->idle_gain) ||
+        !gives_more(out->copy_gain, out->collective_gain) ||
+        (out->worst != NULL && !gives_more(out->copy_gain, inside)))
+        return;
+    next_copy_advice(trace, device, out->fix, sizeof(out->fix));
+    out->is_inside = false;
+    out->exposed[0] = '\0';
 }
 
 static void find_start(const ridge_trace *trace, const ridge_device_account *device,
@@ -201,4 +216,5 @@ void next_gains(const ridge_trace *trace, const ridge_device_account *device,
     if (next_has_two_roads(device) && device->verdict != RIDGE_TIMELINE_GRAPH_REPLAY &&
         out->worst != NULL && out->fix[0] != '\0')
         out->is_inside = isnan(out->idle_gain) || inside >= out->idle_gain;
+    advise_on_copies(trace, device, span_ns, inside, out);
 }

@@ -55,6 +55,9 @@ ridge_status ncu_line_make(const ridge_trace *trace, const ridge_trace_sum *kern
  * part of the trace was asked for, so that ranges of it may be advised. */
 void next_advice(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
                  char *text, size_t size);
+/* What to do about copies. */
+void next_copy_advice(const ridge_trace *trace, const ridge_device_account *device, char *text,
+                      size_t size);
 /* The start of a process, where most of the idle time lies in front of most of the kernels' time. */
 typedef struct next_start_of {
     int64_t end_ns;   /* of a gap */
