@@ -106,6 +106,7 @@ typedef struct ridge_idle_sum {
     int64_t total_ns;
     size_t gap_count;     /* gaps with a piece of it */
     int64_t largest_ns;   /* piece */
+    int64_t stall_ns;     /* of it in stretches of 2 ms or more without a call */
     uint32_t largest_gap; /* row of gaps; RIDGE_TRACE_NONE without one */
 } ridge_idle_sum;
 
@@ -239,7 +240,7 @@ typedef struct ridge_kernel_rank {
     double ratio;        /* total / bound; NAN */
     char source[64];     /* of the bound: "shapes of aten::mm", "given", "bytes"; "" */
     size_t bound_count;  /* calls that have one: the others are left out of bound and ratio */
-    bool is_tiny;        /* the bound is what an empty kernel takes */
+    bool is_tiny; /* the bound of each call is floor_ns, what an empty kernel takes: no rank */
 } ridge_kernel_rank;
 
 /* Bounds by hand, a line a kernel; '#' begins a comment:
@@ -286,7 +287,11 @@ typedef struct ridge_timeline_next {
     /* With communication under other kernels, or as short: without what of it nothing else overlaps. */
     double collective_gain;
     double bounded_frac; /* of the kernels' time without communication: calls with a least time */
-    /* Where clearly more is to gain than in the worst, 1.5 times, and how much of the span; NULL. */
+    /* What an empty kernel takes, below which no least time is: launch_s of the roofs, else the
+     * shortest kernel of the device, at most 800 ns. NAN where nothing has a least time. */
+    double floor_ns;
+    /* Where clearly more is to gain than in the worst, 1.5 times, and how much of the span; NULL. Never
+     * a tiny one. */
     const ridge_kernel_rank *richest;
     double richest_frac;
     char *richest_ncu; /* the line for it, as ncu; "" when there is none */

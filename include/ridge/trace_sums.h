@@ -37,6 +37,13 @@ ridge_status ridge_trace_range_window(const ridge_trace *trace, const char *name
                                       size_t last, ridge_trace_window *out, size_t *count,
                                       ridge_error *err);
 
+/* Launches that take about the same time, where others of the kernel take clearly another. */
+typedef struct ridge_trace_size {
+    uint64_t count;
+    int64_t total_ns;
+    double median_ns;
+} ridge_trace_size;
+
 typedef struct ridge_trace_sum {
     const char *name;
     uint32_t name_id;
@@ -47,6 +54,15 @@ typedef struct ridge_trace_sum {
     uint64_t bytes;    /* copies: moved in all, RIDGE_TRACE_BYTES_UNKNOWN when none of them tells */
     uint32_t config;   /* kernels by configuration; RIDGE_TRACE_NONE */
     uint32_t first_op; /* kernels: row of the instance nearest the median */
+    /* Sizes: sorted by time, launches part where one takes 1.5 times as long as the one before and 2 us
+     * longer. A part of two launches or more is a size that has a tenth of them or of their time.
+     * Without two such parts there are none (0). The two with the most time, that first. */
+    size_t size_count;
+    ridge_trace_size sizes[2];
+    /* Kernels: row of the instance to look at, of the size with the most time (of all of them where
+     * there are none): half of its time is in shorter ones. The median may be a time that no launch
+     * took. */
+    uint32_t typical_op;
 } ridge_trace_sum;
 
 typedef struct ridge_trace_sums {

@@ -74,20 +74,63 @@ static void print_device(const struct timeline_view *view, ridge_output *output)
     ridge_output_text(output, "\n");
 }
 
+/* ", unreliable (orphans)": the warnings that hold for this device. INCOMPLETE says it itself. */
+static void write_doubt(const struct timeline_view *view, char *text, size_t size)
+{
+    const ridge_device_account *const account = view->account;
+    size_t count, used = 0, i;
+    const ridge_trace_fault *const faults = ridge_timeline_faults(view->file->timeline, &count);
+
+    text[0] = '\0';
+    for (i = 0; i < count && account->verdict != RIDGE_TIMELINE_INCOMPLETE; i++) {
+        const char *const name = ridge_trace_fault_name(faults[i].kind);
+
+        if (!faults[i].is_unreliable ||
+            (faults[i].device != RIDGE_TRACE_NONE && faults[i].device != account->device))
+            continue;
+        if (used + strlen(name) + 20 > size)
+            break;
+        used += (size_t)snprintf(text + used, size - used, "%s%s",
+                                 used > 0 ? ", " : ", unreliable (", name);
+    }
+    if (used > 0)
+        snprintf(text + used, size - used, ")");
+}
+
 static void print_verdict(const struct timeline_view *view, ridge_output *output)
 {
     const ridge_device_account *const account = view->account;
     const char *const verdict = ridge_timeline_verdict_name(account->verdict);
     const char *const pace = ridge_pace_name(account->pace);
-    char text[320];
+    char text[480], doubt[128];
+    const char *first; /* behind the verdict: ", " */
 
+    write_doubt(view, doubt, sizeof(doubt));
+    first = pace[0] != '\0' ? pace : doubt[0] != '\0' ? doubt + 2 : "";
+    snprintf(text, sizeof(text), "%s%s%s%s", first, pace[0] != '\0' ? doubt : "",
+             account->reason[0] != '\0' ? ": " : "", account->reason);
     ridge_output_format(output, "%-*s", LABEL, "verdict");
     ridge_output_styled(output, verdict_style(account->verdict), verdict);
-    snprintf(text, sizeof(text), "%s%s%s", pace, account->reason[0] != '\0' ? ": " : "",
-             account->reason);
-    if (text[0] != '\0' && pace[0] != '\0')
+    if (first[0] != '\0')
         ridge_output_text(output, ", ");
-    ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + (pace[0] != '\0' ? 2 : 0), text);
+    ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + (first[0] != '\0' ? 2 : 0), text);
+}
+
+/* Of a long name the template arguments go, then its middle: the table has more of it. */
+static void write_name(const char *recorded, char *name, size_t size)
+{
+    enum { LONG = 60, HEAD = 36, TAIL = LONG - HEAD - 3 };
+    size_t length;
+
+    timeline_short_name(recorded, name, size);
+    length = strcspn(name, "<");
+    if (strlen(name) > LONG && length + sizeof("<...>") <= size && name[length] == '<')
+        strcpy(name + length, "<...>");
+    length = strlen(name);
+    if (length <= LONG)
+        return;
+    memcpy(name + HEAD, "...", 3);
+    memmove(name + HEAD + 3, name + length - TAIL, TAIL + 1);
 }
 
 void timeline_kernel_text(const struct timeline_view *view, char *buffer, size_t size)
@@ -98,9 +141,10 @@ void timeline_kernel_text(const struct timeline_view *view, char *buffer, size_t
     buffer[0] = '\0';
     if (worst == NULL)
         return;
-    timeline_short_name(worst->sum.name, name, sizeof(name));
+    write_name(worst->sum.name, name, sizeof(name));
     if (!isnan(worst->ratio))
-        snprintf(ratio, sizeof(ratio), ", %.3gx its least time", worst->ratio);
+        snprintf(ratio, sizeof(ratio), ", %.3gx %s", worst->ratio,
+                 worst->is_tiny ? "an empty kernel's time" : "its least time");
     snprintf(buffer, size, "profile %.160s: %s of the kernels' time%s", name,
              timeline_percent(worst->share_frac, 1, share, sizeof(share)), ratio);
 }
@@ -129,6 +173,53 @@ static bool is_of_another_program(const struct timeline_file *file)
            calls + ranges == 0;
 }
 
+/* Calls that give a GPU work: kernels, graphs, copies. */
+static size_t count_launches(const struct timeline_file *file)
+{
+    static const char *const words[] = {"Launch", "Memcpy", "Memset"};
+    size_t count, launches = 0, i, k;
+    const ridge_trace_api *const calls = ridge_trace_apis(file->trace, &count);
+
+    for (i = 0; i < count; i++) {
+        const char *const name = ridge_trace_name(file->trace, calls[i].name, NULL);
+
+        for (k = 0; k < sizeof(words) / sizeof(words[0]); k++)
+            if (strstr(name, words[k]) != NULL)
+                break;
+        launches += k < sizeof(words) / sizeof(words[0]);
+    }
+    return launches;
+}
+
+/* What to do about it: not what was done already. */
+static void advise_nothing(const struct timeline_file *file, char *text, size_t size)
+{
+    size_t calls;
+
+    ridge_trace_apis(file->trace, &calls);
+    if (file->window.is_set)
+        snprintf(text, size, "another part, or the whole");
+    else if (file->info->begin_count > 0)
+        snprintf(text, size, "write each piece of work as one event with ph X and dur");
+    else if (is_of_another_program(file))
+        snprintf(text, size,
+                 "an export of Nsight Systems (nsys export --type sqlite), a trace of PyTorch's "
+                 "profiler, or ridge record -- COMMAND");
+    else if (count_launches(file) > 0)
+        snprintf(text, size,
+                 "calls were recorded, so the switch for it was on: look at the driver's version "
+                 "against the tool's, at permissions, at WSL and virtual GPUs");
+    else if (calls > 0)
+        snprintf(text, size, "record the process that launches, and a part in which it does");
+    else if (file->info->format == RIDGE_TRACE_KINETO)
+        snprintf(text, size,
+                 "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]");
+    else
+        snprintf(text, size, "record with %s, of the process that launches",
+                 file->info->format == RIDGE_TRACE_RECORD ? "ridge record"
+                                                          : "nsys profile -t cuda,nvtx");
+}
+
 /* Why a trace has no work of a GPU, from what it says about itself. */
 static void print_nothing(const struct timeline_view *view, ridge_output *output)
 {
@@ -137,38 +228,46 @@ static void print_nothing(const struct timeline_view *view, ridge_output *output
     const ridge_trace_diagnostic *const said = ridge_trace_diagnostics(file->trace, &count);
     const ridge_trace_diagnostic *worst = NULL;
     const char *const verdict = ridge_timeline_verdict_name(RIDGE_TIMELINE_NOTHING);
-    const bool is_foreign = is_of_another_program(file);
-    char text[320] = "no work of a GPU was recorded";
+    const size_t launches = count_launches(file);
+    char text[512] = "no work of a GPU was recorded";
+    size_t calls;
 
+    ridge_trace_apis(file->trace, &calls);
     for (i = 0; i < count; i++)
         if (said[i].severity >= 2 && (worst == NULL || said[i].severity > worst->severity))
             worst = &said[i];
     if (file->window.is_set)
         snprintf(text, sizeof(text), "no work of a GPU in this part of the trace");
     else if (worst != NULL)
-        snprintf(text, sizeof(text), "the recording tool said: %.240s", worst->text);
+        snprintf(text, sizeof(text), "the recording tool said: %.400s%s", worst->text,
+                 strlen(worst->text) > 400 ? "..." : "");
     else if (file->info->begin_count > 0)
         snprintf(text, sizeof(text),
                  "%" PRIu64
                  " pieces of work (kernel, gpu_memcpy, gpu_memset) begin in one event and "
                  "end in another (ph B and E): not read, complete events are (ph X)",
                  file->info->begin_count);
-    else if (is_foreign)
+    else if (file->info->event_count + file->info->skipped_count == 0)
+        snprintf(text, sizeof(text), "the file holds no event");
+    else if (is_of_another_program(file))
         snprintf(text, sizeof(text),
                  "no event of PyTorch's profiler: traces that other programs (XLA, TensorFlow, "
                  "browsers) write in this format are not read");
+    else if (launches > 0)
+        snprintf(text, sizeof(text),
+                 "calls were recorded (%zu of %zu launch or copy), but no work of a GPU", launches,
+                 calls);
+    else if (calls > 0)
+        snprintf(text, sizeof(text),
+                 "no work of a GPU was recorded, nor a call that launches or copies (of %zu)",
+                 calls);
     timeline_labelled(output, "device", "none");
     ridge_output_format(output, "%-*s", LABEL, "verdict");
     ridge_output_styled(output, verdict_style(RIDGE_TIMELINE_NOTHING), verdict);
     ridge_output_text(output, ": ");
     ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + 2, text);
-    timeline_labelled(output, "next",
-                      file->window.is_set ? "another part, or the whole"
-                      : file->info->begin_count > 0
-                          ? "write each piece of work as one event with ph X and dur"
-                      : !is_foreign && file->info->format == RIDGE_TRACE_KINETO
-                          ? "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
-                          : "record with nsys profile -t cuda,nvtx, of the process that launches");
+    advise_nothing(file, text, sizeof(text));
+    timeline_labelled(output, "next", text);
 }
 
 void timeline_print_device(const struct timeline_view *view, ridge_output *output)

@@ -9,7 +9,12 @@
 
 #include "timeline_cli.h"
 
-enum { WORD = 32 };
+enum {
+    WORD = 32,
+    /* Calls differ in their middle, "cudaStreamSynchronize", and must be known to act on: the other
+     * columns give way first. Longer names are rare. */
+    WHOLE_CALL = 25
+};
 
 /* -- idle time --------------------------------------------------------------------------------- */
 
@@ -65,6 +70,20 @@ static bool any_in_range(const struct timeline_view *view, const uint32_t *gaps,
     return false;
 }
 
+/* What NO-WORK speaks of, where it lies in time that has another cause too: an operation may be open,
+ * as a loader of data is. */
+static void add_stall(ridge_table *table, const ridge_idle_sum *sum, double span_ns,
+                      bool with_ranges)
+{
+    size_t i;
+
+    ridge_table_text(table, "  of it >= 2 ms");
+    timeline_add_time(table, (double)sum->stall_ns);
+    timeline_add_percent(table, (double)sum->stall_ns, span_ns);
+    for (i = 0; i < (with_ranges ? 4 : 3); i++)
+        ridge_table_text(table, "");
+}
+
 void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_output *output)
 {
     static const ridge_column columns[] = {
@@ -103,6 +122,9 @@ void timeline_table_idle(const struct timeline_view *view, size_t most, ridge_ou
         ridge_table_count(table, sum->gap_count);
         timeline_add_time(table, (double)sum->largest_ns);
         add_where(table, view, sum->largest_gap, false, with_ranges);
+        if (account->verdict == RIDGE_TIMELINE_NO_WORK && causes[i] != RIDGE_IDLE_NO_WORK &&
+            sum->stall_ns > 0)
+            add_stall(table, sum, span_ns, with_ranges);
     }
     for (i = shown; i < count; i++)
         rest_ns += account->causes[causes[i]].total_ns;
@@ -174,7 +196,7 @@ void timeline_table_gaps(const struct timeline_view *view, size_t most, ridge_ou
 {
     static const ridge_column columns[] = {
         TIMELINE_NUMBER("time_ns", "Largest gaps", 0), TIMELINE_NUMBER("start_ns", "At", 0),
-        TIMELINE_TEXT("cause", "Most of it", 0),       TIMELINE_TEXT("call", "Host in", 10),
+        TIMELINE_TEXT("cause", "Most of it", 0),       TIMELINE_TEXT("call", "Host in", WHOLE_CALL),
         TIMELINE_TEXT("after", "Before", 14),          TIMELINE_TEXT("range", "In", 12),
     };
     const ridge_device_account *const account = view->account;
@@ -295,10 +317,10 @@ static bool any_has_call(const struct timeline_view *view, const uint32_t *gaps,
 void timeline_table_places(const struct timeline_view *view, size_t most, ridge_output *output)
 {
     static const ridge_column all[] = {
-        TIMELINE_NUMBER("time_ns", "Largest gaps", 0), TIMELINE_NUMBER("start_ns", "At", 2),
-        TIMELINE_NUMBER("count", "Times", 0),          TIMELINE_NUMBER("total_ns", "Sum", 0),
-        TIMELINE_TEXT("cause", "Most of it", 0),       TIMELINE_TEXT("call", "Host in", 10),
-        TIMELINE_TEXT("after", "Before", 14),          TIMELINE_TEXT("range", "In", 12),
+        TIMELINE_NUMBER("time_ns", "Largest gaps", 0), TIMELINE_NUMBER("start_ns", "At", 1),
+        TIMELINE_NUMBER("count", "Times", 0),          TIMELINE_NUMBER("total_ns", "Sum", 2),
+        TIMELINE_TEXT("cause", "Most of it", 0),       TIMELINE_TEXT("call", "Host in", WHOLE_CALL),
+        TIMELINE_TEXT("after", "Before", 9),           TIMELINE_TEXT("range", "In", 8),
     };
     enum { CALL = 5, RANGE = 7, ALL = sizeof(all) / sizeof(all[0]) };
     const ridge_device_account *const account = view->account;

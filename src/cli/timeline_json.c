@@ -121,6 +121,7 @@ static void write_causes(const ridge_device_account *account, ridge_json *json)
         ridge_json_integer(json, "total_ns", sum->total_ns);
         ridge_json_count(json, "gap_count", sum->gap_count);
         ridge_json_integer(json, "largest_ns", sum->largest_ns);
+        ridge_json_integer(json, "stall_ns", sum->stall_ns);
         ridge_json_end_object(json);
     }
     ridge_json_end_object(json);
@@ -276,6 +277,22 @@ static void write_sum(const ridge_trace_sum *sum, ridge_json *json)
     ridge_json_number(json, "share_frac", sum->share_frac);
 }
 
+static void write_sizes(const ridge_trace_sum *sum, ridge_json *json)
+{
+    size_t i;
+
+    ridge_json_count(json, "size_count", sum->size_count);
+    ridge_json_begin_array(json, "sizes");
+    for (i = 0; i < sum->size_count && i < 2; i++) {
+        ridge_json_begin_object(json, NULL);
+        ridge_json_count(json, "count", sum->sizes[i].count);
+        ridge_json_integer(json, "total_ns", sum->sizes[i].total_ns);
+        ridge_json_number(json, "median_ns", sum->sizes[i].median_ns);
+        ridge_json_end_object(json);
+    }
+    ridge_json_end_array(json);
+}
+
 static void write_kernels(const struct timeline_view *view, ridge_json *json)
 {
     size_t i;
@@ -290,8 +307,10 @@ static void write_kernels(const struct timeline_view *view, ridge_json *json)
         ridge_json_number(json, "bound_ns", rank != NULL ? rank->bound_ns : (double)NAN);
         ridge_json_number(json, "ratio", rank != NULL ? rank->ratio : (double)NAN);
         ridge_json_count(json, "bound_count", rank != NULL ? rank->bound_count : 0);
+        ridge_json_bool(json, "is_tiny", rank != NULL && rank->is_tiny);
         ridge_json_text(json, "source",
                         rank != NULL && rank->source[0] != '\0' ? rank->source : NULL);
+        write_sizes(sum, json);
         ridge_json_end_object(json);
     }
     ridge_json_end_array(json);
@@ -367,6 +386,7 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_number(json, "worst_half_gain", next->worst_half_gain);
     ridge_json_number(json, "kernels_gain", next->kernels_gain);
     ridge_json_number(json, "bounded_frac", next->bounded_frac);
+    ridge_json_number(json, "floor_ns", next->floor_ns);
     ridge_json_text(json, "richest", next->richest != NULL ? next->richest->sum.name : NULL);
     ridge_json_number(json, "richest_frac", next->richest_frac);
     ridge_json_text(json, "richest_ncu",

@@ -25,12 +25,17 @@ void timeline_add_percent(ridge_table *table, double part, double whole)
     ridge_table_text(table, timeline_percent(part, whole, text, sizeof(text)));
 }
 
-/* Nothing recorded is a blank, not n/a in every line; below 1 no part of a time is told. */
-static void add_ratio(ridge_table *table, double ratio)
+/* Nothing recorded is a blank, not n/a in every line; below 1 no part of a time is told; of an empty
+ * kernel's time it is no rank. */
+static void add_ratio(ridge_table *table, double ratio, bool is_tiny)
 {
     char text[WORD];
 
-    snprintf(text, sizeof(text), "%.*fx", ratio < 10 ? 2 : ratio < 100 ? 1 : 0, ratio);
+    snprintf(text, sizeof(text), is_tiny ? "(%.*fx)" : "%.*fx",
+             ratio < 10    ? 2
+             : ratio < 100 ? 1
+                           : 0,
+             ratio);
     ridge_table_text(table, isnan(ratio) ? "-" : ratio < 1 ? "<1" : text);
 }
 
@@ -95,9 +100,11 @@ static void add_kernel(ridge_table *table, const struct timeline_view *view,
     else if (with_bounds)
         ridge_table_text(table, "-");
     if (with_bounds)
-        add_ratio(table, has_bound ? rank->ratio : (double)NAN);
+        add_ratio(table, has_bound ? rank->ratio : (double)NAN, has_bound && rank->is_tiny);
     ridge_table_count(table, sum->count);
-    timeline_add_time(table, sum->median_ns);
+    snprintf(text, sizeof(text), "%s%s", sum->size_count > 0 ? "~" : "",
+             timeline_time(sum->median_ns, share, sizeof(share)));
+    ridge_table_text(table, text);
     ridge_table_text(table, name);
 }
 
@@ -147,7 +154,8 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
     const bool with_bounds = has_bounds(view);
     const ridge_trace_sum **const rows = count > 0 ? choose_kernels(view, count) : NULL;
     char **const names = rows != NULL ? kernel_names(rows, count, whole) : NULL;
-    bool has_below = false;
+    bool has_below = false, has_sizes = false, has_tiny = false;
+    char text[128], floor[WORD];
     ridge_table *table;
     size_t i;
 
@@ -159,6 +167,8 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
         const ridge_kernel_rank *const rank = timeline_rank_of(view, rows[i]->name_id);
 
         has_below |= rank != NULL && rank->ratio < 1;
+        has_tiny |= rank != NULL && rank->is_tiny && rank->ratio >= 1;
+        has_sizes |= rows[i]->size_count > 0;
         add_kernel(table, view, rows[i], with_bounds, names[i]);
     }
     timeline_free_names(names);
@@ -167,6 +177,15 @@ void timeline_table_kernels(const struct timeline_view *view, size_t most, bool 
     if (has_below)
         ridge_output_styled(output, RIDGE_STYLE_DIM,
                             "<1: less than its bytes take in main memory, they come from L2\n");
+    if (has_tiny) {
+        snprintf(text, sizeof(text),
+                 "(x): of an empty kernel's time, %s: little to gain inside, so it has no rank\n",
+                 timeline_time(view->next.floor_ns, floor, sizeof(floor)));
+        ridge_output_styled(output, RIDGE_STYLE_DIM, text);
+    }
+    if (has_sizes)
+        ridge_output_styled(output, RIDGE_STYLE_DIM,
+                            "~: launches of two sizes or more, --json has them\n");
     say_more(output, count, view->kernels.count, "kernels", "--kernels");
 }
 

@@ -44,10 +44,18 @@ static void print_source(const struct timeline_view *view, ridge_output *output)
 {
     const struct timeline_file *const file = view->file;
     const ridge_trace_info *const info = file->info;
+    const char *const name = cli_base_name(file->path);
+    const int columns = ridge_output_columns(output);
+    const size_t most = columns > 2 * LABEL ? (size_t)columns - LABEL - 1 : LABEL; /* and ':' */
+    const size_t length = strlen(name);
     struct sentence line = {.used = 0};
     char from[WORD], to[WORD];
 
-    add(&line, "%.200s: %s", cli_base_name(file->path),
+    if (length > most)
+        add(&line, "%.*s...%s", (int)(most - most / 3 - 3), name, name + length - most / 3);
+    else
+        add(&line, "%s", name);
+    add(&line, ": %s",
         info->producer[0] != '\0' ? info->producer : ridge_trace_format_name(info->format));
     if (info->schema[0] != '\0')
         add(&line, ", schema %s", info->schema);
@@ -176,13 +184,15 @@ static void print_command(const char *command, ridge_output *output)
 {
     const size_t columns = (size_t)ridge_output_columns(output);
     size_t column = 4;
+    bool is_value = false; /* of the option in front, on whose line it stays */
 
     ridge_output_text(output, "    ");
     while (*command != '\0') {
         const size_t length = word_length(command);
         const char *const after = command + length + (command[length] == ' ' ? 1 : 0);
         const size_t value = command[0] == '-' && *after != '-' ? 1 + word_length(after) : 0;
-        const bool may_break = command[0] == '-' || length > 60 || column > columns - 30;
+        const bool may_break =
+            !is_value && (command[0] == '-' || length > 60 || column > columns - 30);
 
         if (column > 4 && may_break && column + 1 + length + value + 2 > columns) {
             ridge_output_text(output, " \\\n      ");
@@ -193,6 +203,7 @@ static void print_command(const char *command, ridge_output *output)
         }
         ridge_output_format(output, "%.*s", (int)length, command);
         column += length;
+        is_value = value > 0;
         command += length;
         command += strspn(command, " ");
     }
@@ -202,16 +213,22 @@ static void print_command(const char *command, ridge_output *output)
 /* Far from its least time and worth little, or the other way round: the choice is the reader's. */
 static void print_richest(const ridge_timeline_next *next, ridge_output *output)
 {
-    char name[TIMELINE_NAME], text[320];
+    const ridge_trace_size *sizes;
+    char name[TIMELINE_NAME], time[WORD], other[WORD];
+    struct sentence line = {.used = 0};
 
     if (next->richest_ncu == NULL || next->richest_ncu[0] == '\0')
         return;
     timeline_short_name(next->richest->sum.name, name, sizeof(name));
-    snprintf(text, sizeof(text),
-             "%.160s, where most is to gain%s: %.1f %% of the span, %.3gx its least time", name,
-             next->worst->bound_count > 0 ? "" : " of those with a least time",
-             100 * next->richest_frac, next->richest->ratio);
-    timeline_labelled(output, "or", text);
+    sizes = next->richest->sum.sizes;
+    add(&line, "%.160s, where most is to gain%s: %.1f %% of the span, %.3gx its least time", name,
+        next->worst->bound_count > 0 ? "" : " of those with a least time",
+        100 * next->richest_frac, next->richest->ratio);
+    if (next->richest->sum.size_count > 0)
+        add(&line, "; launches: %" PRIu64 " of %s, %" PRIu64 " of %s", sizes[0].count,
+            timeline_time(sizes[0].median_ns, time, sizeof(time)), sizes[1].count,
+            timeline_time(sizes[1].median_ns, other, sizeof(other)));
+    timeline_labelled(output, "or", line.text);
     print_command(next->richest_ncu, output);
 }
 
@@ -249,12 +266,12 @@ static void print_next(const struct timeline_view *view, ridge_output *output)
         else
             timeline_labelled(output, "then", "only after that, the kernel to profile:");
         print_command(next->ncu, output);
-        if (next->is_inside)
-            print_richest(next, output);
     }
     if (next->note[0] != '\0')
         timeline_labelled(output, has_line ? "" : "next", next->note);
     print_ranking(view, has_line, output);
+    if (has_line && next->is_inside)
+        print_richest(next, output);
     if (next->is_inside && next->fix[0] != '\0') {
         snprintf(text, sizeof(text), "the time between: %s", next->fix);
         timeline_labelled(output, "then", text);

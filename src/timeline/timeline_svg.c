@@ -12,21 +12,17 @@
 #include "base/svg.h"
 #include "ridge/timeline.h"
 #include "timeline/account/account.h"
+#include "timeline/timeline_svg.h"
 
 enum {
     WIDTH = 1200,
-    LEFT = 150,
-    RIGHT = WIDTH - 20,
-    COLUMNS = RIGHT - LEFT,
+    RIGHT = SVG_LEFT + SVG_COLUMNS,
     DEVICE_HEIGHT = 72,
     LANE_HEIGHT = 20,
-    RANGE_HEIGHT = 16,
-    LANE_GAP = 8,
     BAR_HEIGHT = 26,
     LEGEND_LINE = 20,
     LEGEND_COLUMNS = 3,
     MOST_STREAMS = 6,
-    MOST_DEPTH = 4,
     STEPS = 40, /* of height in a lane */
     TEXT = 32
 };
@@ -61,40 +57,24 @@ static const char style[] =
     ".inside { font-size: 11px; }\n"
     ".hover { fill: transparent; }\n.hover:hover { stroke: var(--ink); }\n";
 
-struct lane {
-    double cover[COLUMNS][KIND_COUNT];     /* of the column, 0 to 1 */
-    double whole[COLUMNS + 1][KIND_COUNT]; /* change of how often a column is covered as a whole */
+struct svg_lane {
+    double cover[SVG_COLUMNS][KIND_COUNT]; /* of the column, 0 to 1 */
+    double whole[SVG_COLUMNS + 1]
+                [KIND_COUNT]; /* change of how often a column is covered as a whole */
 };
 
-struct drawing {
-    const ridge_trace *trace;
-    const ridge_device_account *account;
-    ridge_output *output;
-    struct lane *lane;
-    int64_t start_ns, end_ns, origin_ns;
-    double y;
-};
-
-static double column_of(const struct drawing *drawing, int64_t ns)
-{
-    const double along = ((double)ns - (double)drawing->start_ns) /
-                         ((double)drawing->end_ns - (double)drawing->start_ns);
-
-    return COLUMNS * fmin(fmax(along, 0), 1);
-}
-
-static void clear(struct drawing *drawing)
+static void clear(svg_drawing *drawing)
 {
     memset(drawing->lane, 0, sizeof(*drawing->lane));
 }
 
 /* In constant time, however long it is: only the ends are written, the rest is a difference. */
-static void cover(struct drawing *drawing, int kind, int64_t start_ns, int64_t end_ns)
+static void cover(svg_drawing *drawing, int kind, int64_t start_ns, int64_t end_ns)
 {
-    struct lane *const lane = drawing->lane;
-    const double from = column_of(drawing, start_ns), to = column_of(drawing, end_ns);
-    const int first = (int)from < COLUMNS ? (int)from : COLUMNS - 1;
-    const int last = (int)to < COLUMNS ? (int)to : COLUMNS - 1;
+    struct svg_lane *const lane = drawing->lane;
+    const double from = svg_column_of(drawing, start_ns), to = svg_column_of(drawing, end_ns);
+    const int first = (int)from < SVG_COLUMNS ? (int)from : SVG_COLUMNS - 1;
+    const int last = (int)to < SVG_COLUMNS ? (int)to : SVG_COLUMNS - 1;
 
     if (first == last) {
         lane->cover[first][kind] += to - from;
@@ -109,7 +89,7 @@ static void cover(struct drawing *drawing, int kind, int64_t start_ns, int64_t e
 /* -- lanes ------------------------------------------------------------------------------------- */
 
 /* Heights of the kinds of a column, one on the other, in steps. */
-static void stack_column(const struct lane *lane, int column, const double covered[KIND_COUNT],
+static void stack_column(const struct svg_lane *lane, int column, const double covered[KIND_COUNT],
                          int tops[KIND_COUNT])
 {
     double sum = 0, scale = 1;
@@ -127,31 +107,31 @@ static void stack_column(const struct lane *lane, int column, const double cover
 }
 
 /* Rectangles as wide as a kind keeps its place. */
-static void draw_lane(const struct drawing *drawing, double y, double height)
+static void draw_lane(const svg_drawing *drawing, double y, double height)
 {
-    const struct lane *const lane = drawing->lane;
+    const struct svg_lane *const lane = drawing->lane;
     double covered[KIND_COUNT] = {0};
     int tops[KIND_COUNT], open_top[KIND_COUNT] = {0}, open_bottom[KIND_COUNT] = {0};
     int open_at[KIND_COUNT] = {0};
     int column, kind;
 
-    for (column = 0; column <= COLUMNS; column++) {
-        for (kind = 0; column < COLUMNS && kind < KIND_COUNT; kind++)
+    for (column = 0; column <= SVG_COLUMNS; column++) {
+        for (kind = 0; column < SVG_COLUMNS && kind < KIND_COUNT; kind++)
             covered[kind] += lane->whole[column][kind];
-        if (column < COLUMNS)
+        if (column < SVG_COLUMNS)
             stack_column(lane, column, covered, tops);
         for (kind = 0; kind < KIND_COUNT; kind++) {
-            const int bottom = column < COLUMNS && kind > 0 ? tops[kind - 1] : 0;
-            const int top = column < COLUMNS ? tops[kind] : 0;
+            const int bottom = column < SVG_COLUMNS && kind > 0 ? tops[kind - 1] : 0;
+            const int top = column < SVG_COLUMNS ? tops[kind] : 0;
 
-            if (column < COLUMNS && ((top == open_top[kind] && bottom == open_bottom[kind]) ||
-                                     (top == bottom && open_top[kind] == open_bottom[kind])))
+            if (column < SVG_COLUMNS && ((top == open_top[kind] && bottom == open_bottom[kind]) ||
+                                         (top == bottom && open_top[kind] == open_bottom[kind])))
                 continue;
             if (open_top[kind] > open_bottom[kind]) {
                 char name[TEXT];
 
                 snprintf(name, sizeof(name), "k%d", kind);
-                ridge_svg_rect(drawing->output, name, LEFT + open_at[kind],
+                ridge_svg_rect(drawing->output, name, SVG_LEFT + open_at[kind],
                                y + height * (1 - (double)open_top[kind] / STEPS),
                                column - open_at[kind],
                                height * (open_top[kind] - open_bottom[kind]) / STEPS);
@@ -163,13 +143,13 @@ static void draw_lane(const struct drawing *drawing, double y, double height)
     }
 }
 
-static void begin_lane(struct drawing *drawing, const char *label, double height)
+static void begin_lane(svg_drawing *drawing, const char *label, double height)
 {
     char text[64];
 
-    ridge_svg_rect(drawing->output, "floor", LEFT, drawing->y, COLUMNS, height);
-    ridge_svg_text(drawing->output, "dim", RIDGE_SVG_END, LEFT - 8, drawing->y + height / 2 + 4, 0,
-                   ridge_svg_fit(label, LEFT - 16, 12, text, sizeof(text)));
+    ridge_svg_rect(drawing->output, "floor", SVG_LEFT, drawing->y, SVG_COLUMNS, height);
+    ridge_svg_text(drawing->output, "dim", RIDGE_SVG_END, SVG_LEFT - 8, drawing->y + height / 2 + 4,
+                   0, ridge_svg_fit(label, SVG_LEFT - 16, 12, text, sizeof(text)));
 }
 
 static int kind_of(const ridge_trace_op *op)
@@ -180,12 +160,12 @@ static int kind_of(const ridge_trace_op *op)
 }
 
 /* What nothing else covers are copies. */
-static void fill_with_copies(struct lane *lane)
+static void fill_with_copies(struct svg_lane *lane)
 {
     double covered[KIND_COUNT] = {0};
     int column, kind;
 
-    for (column = 0; column < COLUMNS; column++) {
+    for (column = 0; column < SVG_COLUMNS; column++) {
         double sum = 0;
 
         for (kind = 0; kind < KIND_COUNT; kind++) {
@@ -198,10 +178,10 @@ static void fill_with_copies(struct lane *lane)
 
 /* What is under the pointer: a name, its length, what kind of time. Only what is as wide as a pointer
  * can meet and lies behind what has one, so that their number is bound by the columns. */
-static void draw_hover(const struct drawing *drawing, const char *name, const char *of,
+static void draw_hover(const svg_drawing *drawing, const char *name, const char *of,
                        int64_t start_ns, int64_t end_ns, double height, double *taken)
 {
-    const double from = column_of(drawing, start_ns), to = column_of(drawing, end_ns);
+    const double from = svg_column_of(drawing, start_ns), to = svg_column_of(drawing, end_ns);
     char text[256], length[48];
 
     if (to - from < 2 || from < *taken - 0.01)
@@ -209,11 +189,11 @@ static void draw_hover(const struct drawing *drawing, const char *name, const ch
     *taken = to;
     ridge_number_text(((double)end_ns - (double)start_ns), RIDGE_UNIT_NS, length, sizeof(length));
     snprintf(text, sizeof(text), "%s, %s%.160s", length, of, name);
-    ridge_svg_titled_rect(drawing->output, "hover", LEFT + from, drawing->y, to - from, height,
+    ridge_svg_titled_rect(drawing->output, "hover", SVG_LEFT + from, drawing->y, to - from, height,
                           text);
 }
 
-static void draw_gap_hovers(const struct drawing *drawing)
+static void draw_gap_hovers(const svg_drawing *drawing)
 {
     const ridge_device_account *const account = drawing->account;
     size_t op_count, i;
@@ -234,7 +214,7 @@ static void draw_gap_hovers(const struct drawing *drawing)
 }
 
 /* Device time: kernels, copies where no kernel runs, idle time by cause; a column is always full. */
-static void draw_device(struct drawing *drawing)
+static void draw_device(svg_drawing *drawing)
 {
     const ridge_device_account *const account = drawing->account;
     size_t op_count, stream_count, i;
@@ -260,10 +240,10 @@ static void draw_device(struct drawing *drawing)
     begin_lane(drawing, "device time", DEVICE_HEIGHT);
     draw_lane(drawing, drawing->y, DEVICE_HEIGHT);
     draw_gap_hovers(drawing);
-    drawing->y += DEVICE_HEIGHT + LANE_GAP;
+    drawing->y += DEVICE_HEIGHT + SVG_LANE_GAP;
 }
 
-static void draw_stream(struct drawing *drawing, uint32_t stream)
+static void draw_stream(svg_drawing *drawing, uint32_t stream)
 {
     size_t op_count, stream_count, i;
     const ridge_trace_op *const ops = ridge_trace_ops(drawing->trace, &op_count);
@@ -283,11 +263,11 @@ static void draw_stream(struct drawing *drawing, uint32_t stream)
         if (ops[i].stream == stream && ops[i].end_ns > drawing->start_ns)
             draw_hover(drawing, ridge_trace_name(drawing->trace, ops[i].short_name, NULL), "",
                        ops[i].start_ns, ops[i].end_ns, LANE_HEIGHT, &taken);
-    drawing->y += LANE_HEIGHT + LANE_GAP;
+    drawing->y += LANE_HEIGHT + SVG_LANE_GAP;
 }
 
 /* The busiest ones, in the order of the account. */
-static void draw_streams(struct drawing *drawing)
+static void draw_streams(svg_drawing *drawing)
 {
     const ridge_device_account *const account = drawing->account;
     int64_t least_ns = 0;
@@ -314,7 +294,7 @@ static void draw_streams(struct drawing *drawing)
         }
     if (drawn < account->stream_count) {
         snprintf(text, sizeof(text), "and %zu streams less busy", account->stream_count - drawn);
-        ridge_svg_text(drawing->output, "dim", RIDGE_SVG_START, LEFT, drawing->y + 8, 0, text);
+        ridge_svg_text(drawing->output, "dim", RIDGE_SVG_START, SVG_LEFT, drawing->y + 8, 0, text);
         drawing->y += LEGEND_LINE;
     }
 }
@@ -322,7 +302,7 @@ static void draw_streams(struct drawing *drawing)
 /* -- the host ---------------------------------------------------------------------------------- */
 
 /* The thread that launches most of the device's work; NULL: none is known. */
-static const ridge_trace_thread *launching_thread(const struct drawing *drawing)
+static const ridge_trace_thread *launching_thread(const svg_drawing *drawing)
 {
     size_t thread_count, api_count, stream_count, op_count, i;
     const ridge_trace_thread *const threads = ridge_trace_threads(drawing->trace, &thread_count);
@@ -345,7 +325,7 @@ static const ridge_trace_thread *launching_thread(const struct drawing *drawing)
 }
 
 /* Calls in the colour of the idle time that they would cause. */
-static int kind_of_call(const struct drawing *drawing, const ridge_trace_api *call)
+static int kind_of_call(const svg_drawing *drawing, const ridge_trace_api *call)
 {
     static const int kinds[] = {
         [CALL_OTHER] = CALL,
@@ -365,7 +345,7 @@ static int kind_of_call(const struct drawing *drawing, const ridge_trace_api *ca
     return kinds[call_class_of(name, length)];
 }
 
-static void draw_calls(struct drawing *drawing, const ridge_trace_thread *thread)
+static void draw_calls(svg_drawing *drawing, const ridge_trace_thread *thread)
 {
     size_t count, i;
     const ridge_trace_api *const calls = ridge_trace_apis(drawing->trace, &count);
@@ -385,51 +365,7 @@ static void draw_calls(struct drawing *drawing, const ridge_trace_thread *thread
     }
     begin_lane(drawing, "calls of the host", LANE_HEIGHT);
     draw_lane(drawing, drawing->y, LANE_HEIGHT);
-    drawing->y += LANE_HEIGHT + LANE_GAP;
-}
-
-/* Each range goes to the first row that is free at its start. */
-static void draw_ranges(struct drawing *drawing, const ridge_trace_thread *thread)
-{
-    size_t count, i;
-    const ridge_trace_range *const ranges = ridge_trace_ranges(drawing->trace, &count);
-    double taken[MOST_DEPTH];
-    int rows = 0, row;
-
-    for (row = 0; row < MOST_DEPTH; row++)
-        taken[row] = -1;
-    for (i = thread->first_range; i < thread->first_range + thread->range_count; i++) {
-        const ridge_trace_range *const range = &ranges[i];
-        const double from = column_of(drawing, range->start_ns);
-        const double to = column_of(drawing, range->end_ns);
-        const char *name;
-        char text[128], title[256], length[48];
-
-        if (range->kind == RIDGE_RANGE_PYTHON || to - from < 1.5)
-            continue;
-        for (row = 0; row < MOST_DEPTH && from < taken[row] - 0.01; row++)
-            ;
-        if (row == MOST_DEPTH)
-            continue;
-        taken[row] = to;
-        rows = row >= rows ? row + 1 : rows;
-        name = ridge_trace_name(drawing->trace, range->name, NULL);
-        name += name[0] == ':' && name[1] != ':' ? 1 : 0;
-        snprintf(title, sizeof(title), "%s, %.160s",
-                 ridge_number_text(((double)range->end_ns - (double)range->start_ns), RIDGE_UNIT_NS,
-                                   length, sizeof(length)),
-                 name);
-        ridge_svg_titled_rect(drawing->output, "range", LEFT + from,
-                              drawing->y + row * RANGE_HEIGHT, to - from, RANGE_HEIGHT - 1, title);
-        if (to - from > 30)
-            ridge_svg_text(drawing->output, "inside", RIDGE_SVG_START, LEFT + from + 3,
-                           drawing->y + row * RANGE_HEIGHT + 12, 0,
-                           ridge_svg_fit(name, to - from - 6, 11, text, sizeof(text)));
-    }
-    if (rows == 0)
-        return;
-    ridge_svg_text(drawing->output, "dim", RIDGE_SVG_END, LEFT - 8, drawing->y + 12, 0, "ranges");
-    drawing->y += rows * RANGE_HEIGHT + LANE_GAP;
+    drawing->y += LANE_HEIGHT + SVG_LANE_GAP;
 }
 
 /* -- frame ------------------------------------------------------------------------------------- */
@@ -458,7 +394,7 @@ static char *tick_text(double ns, double step_ns, double span_ns, char *text, si
     return text;
 }
 
-static void draw_axis(struct drawing *drawing)
+static void draw_axis(svg_drawing *drawing)
 {
     const double from = (double)(drawing->start_ns - drawing->origin_ns);
     const double span = (double)(drawing->end_ns - drawing->start_ns);
@@ -469,13 +405,13 @@ static void draw_axis(struct drawing *drawing)
 
     for (i = 0; i < 12 && (first + i) * step <= from + span; i++) {
         const double at = (first + i) * step;
-        const double x = LEFT + COLUMNS * (at - from) / span;
+        const double x = SVG_LEFT + SVG_COLUMNS * (at - from) / span;
 
         ridge_svg_line(drawing->output, "axis", x, drawing->y, x, drawing->y + 4);
         ridge_svg_text(drawing->output, "dim", RIDGE_SVG_MIDDLE, x, drawing->y + 17, 0,
                        tick_text(at, step, span, text, sizeof(text)));
     }
-    ridge_svg_line(drawing->output, "axis", LEFT, drawing->y, RIGHT, drawing->y);
+    ridge_svg_line(drawing->output, "axis", SVG_LEFT, drawing->y, RIGHT, drawing->y);
     drawing->y += 32;
 }
 
@@ -504,25 +440,26 @@ static size_t list_parts(const ridge_device_account *account, struct part parts[
         parts[k] = part;
     }
     if (account->collective_ns > 0) /* part of the kernels, with a colour in the lanes alone */
-        parts[count++] = (struct part){COMMUNICATION, "communication", account->collective_ns};
+        parts[count++] =
+            (struct part){COMMUNICATION, "of kernels: communication", account->collective_ns};
     return count;
 }
 
 /* The account as one bar, and its legend: the largest first. */
-static void draw_account(struct drawing *drawing, const struct part *parts, size_t count)
+static void draw_account(svg_drawing *drawing, const struct part *parts, size_t count)
 {
     const double span = (double)(drawing->end_ns - drawing->start_ns);
-    const double width = COLUMNS / (double)LEGEND_COLUMNS, middle = BAR_HEIGHT / 2.0;
+    const double width = SVG_COLUMNS / (double)LEGEND_COLUMNS, middle = BAR_HEIGHT / 2.0;
     const size_t lines = (count + LEGEND_COLUMNS - 1) / LEGEND_COLUMNS;
-    double x = LEFT;
+    double x = SVG_LEFT;
     size_t i;
 
-    ridge_svg_text(drawing->output, "dim", RIDGE_SVG_END, LEFT - 8, drawing->y + middle + 4, 0,
+    ridge_svg_text(drawing->output, "dim", RIDGE_SVG_END, SVG_LEFT - 8, drawing->y + middle + 4, 0,
                    "account");
     for (i = 0; i < count; i++) {
-        const double length = COLUMNS * (double)parts[i].ns / span;
+        const double length = SVG_COLUMNS * (double)parts[i].ns / span;
         const size_t column = i / lines;
-        const double left = LEFT + (double)column * width;
+        const double left = SVG_LEFT + (double)column * width;
         const double y = drawing->y + BAR_HEIGHT + 22 + (double)(i % lines) * LEGEND_LINE;
         char name[TEXT], text[160], time[TEXT];
 
@@ -540,7 +477,7 @@ static void draw_account(struct drawing *drawing, const struct part *parts, size
     drawing->y += BAR_HEIGHT + 22 + (double)lines * LEGEND_LINE;
 }
 
-static void draw_title(struct drawing *drawing, const char *title)
+static void draw_title(svg_drawing *drawing, const char *title)
 {
     const ridge_device_account *const account = drawing->account;
     size_t count;
@@ -561,19 +498,19 @@ static void draw_title(struct drawing *drawing, const char *title)
     drawing->y = 64;
 }
 
-static void draw(struct drawing *drawing, const char *title)
+static void draw(svg_drawing *drawing, const char *title)
 {
     const ridge_trace_thread *const thread = launching_thread(drawing);
     struct part parts[KIND_COUNT];
 
     draw_title(drawing, title);
     draw_account(drawing, parts, list_parts(drawing->account, parts));
-    drawing->y += LANE_GAP;
+    drawing->y += SVG_LANE_GAP;
     draw_device(drawing);
     draw_streams(drawing);
     if (thread != NULL) {
         draw_calls(drawing, thread);
-        draw_ranges(drawing, thread);
+        svg_draw_ranges(drawing, thread);
     }
     draw_axis(drawing);
 }
@@ -583,11 +520,11 @@ void ridge_timeline_write_svg(const ridge_trace *trace, const ridge_device_accou
 {
     size_t count;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
-    struct drawing drawing = {.trace = trace,
-                              .account = account,
-                              .start_ns = account->start_ns,
-                              .end_ns = account->end_ns,
-                              .origin_ns = count > 0 ? ops[0].start_ns : account->start_ns};
+    svg_drawing drawing = {.trace = trace,
+                           .account = account,
+                           .start_ns = account->start_ns,
+                           .end_ns = account->end_ns,
+                           .origin_ns = count > 0 ? ops[0].start_ns : account->start_ns};
 
     /* A span of nothing has no columns. */
     if (drawing.end_ns <= drawing.start_ns)

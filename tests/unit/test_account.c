@@ -507,6 +507,31 @@ static void innermost_range(void **state)
     unmake(&made);
 }
 
+/* What the host called in between ends a stretch; waits in the system and operations do not. */
+static void stretches_without_a_call(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_KERNEL, "a", 0, 1000000},
+        {ROW_OP, "load", 1500000, 4000000}, /* dispatch, with half a millisecond in front */
+        {ROW_CALL, "cudaEventQuery", 4000000, 4100000},
+        {ROW_OP, "short", 4100000, 6000000}, /* below 2 ms */
+        {ROW_CALL, "cudaEventQuery", 6000000, 6100000},
+        {ROW_CALL, "cudaLaunchKernel", 8200000, 8250000, .key = 1}, /* 2.1 ms of nothing */
+        {ROW_KERNEL, "b", 8260000, 9000000, .key = 1},
+    };
+    accounts made = MAKE(rows);
+    const ridge_device_account *const account = made.devices;
+
+    (void)state;
+    assert_int_equal(account->causes[RIDGE_IDLE_DISPATCH].stall_ns, 3000000);
+    assert_int_equal(account->causes[RIDGE_IDLE_DISPATCH].total_ns, 4900000);
+    assert_int_equal(account->causes[RIDGE_IDLE_NO_WORK].stall_ns, 2100000);
+    assert_int_equal(account->causes[RIDGE_IDLE_OTHER_API].stall_ns, 0);
+    assert_int_equal(account->stall_ns, 5100000);
+    assert_int_equal(account->stall_most_ns, 3000000);
+    unmake(&made);
+}
+
 /* -- random traces ----------------------------------------------------------------------------- */
 
 static uint64_t random_state;
@@ -552,7 +577,7 @@ static void random_row(trace_row *row, int64_t base_ns, int64_t span_ns)
 static void adds_up(const ridge_device_account *account)
 {
     const int64_t span_ns = account->end_ns - account->start_ns;
-    int64_t idle_ns = 0, causes_ns = 0, stream_ops = 0;
+    int64_t idle_ns = 0, causes_ns = 0, stall_ns = 0, stream_ops = 0;
     size_t piece = 0;
 
     assert_true(account->kernel_ns + account->copy_only_ns + account->idle_ns == span_ns);
@@ -578,8 +603,12 @@ static void adds_up(const ridge_device_account *account)
         idle_ns += gap->end_ns - gap->start_ns;
     }
     assert_int_equal(piece, account->piece_count);
-    for (int i = 0; i < RIDGE_IDLE_COUNT; i++)
+    for (int i = 0; i < RIDGE_IDLE_COUNT; i++) {
         causes_ns += account->causes[i].total_ns;
+        stall_ns += account->causes[i].stall_ns;
+        assert_true(account->causes[i].stall_ns <= account->causes[i].total_ns);
+    }
+    assert_true(stall_ns == account->stall_ns);
     assert_true(idle_ns == account->idle_ns);
     assert_true(causes_ns == account->idle_ns);
     for (size_t i = 0; i < account->stream_count; i++)
@@ -830,6 +859,7 @@ int main(void)
         cmocka_unit_test(serial_pairs),
         cmocka_unit_test(no_serial_pairs),
         cmocka_unit_test(innermost_range),
+        cmocka_unit_test(stretches_without_a_call),
         cmocka_unit_test(random_traces_add_up),
         cmocka_unit_test(random_extreme_times),
         cmocka_unit_test(deep_nesting),

@@ -175,6 +175,7 @@ static void tiny_kernels_are_not_first(void **state)
     assert_false(next.ranks[0].is_tiny);
     assert_true(next.ranks[1].is_tiny);
     assert_true(next.ranks[1].ratio > next.ranks[0].ratio);
+    assert_true(next.floor_ns == 800);
     ridge_timeline_next_free(&next);
     ridge_trace_free(trace);
 }
@@ -244,6 +245,7 @@ static void never_profiles_communication(void **state)
 
     (void)state;
     plan(trace, NULL, false, &next);
+    assert_true(isnan(next.floor_ns));
     assert_string_equal(next.ranks[0].sum.name, "ncclDevKernel_AllReduce");
     assert_string_equal(next.worst->sum.name, "gemm");
     ridge_timeline_next_free(&next);
@@ -283,8 +285,31 @@ static const trace_row first_calls[] = {
     {ROW_CALL, "cudaLaunchKernel", 20, 30, .key = 2},
     {ROW_CALL, "cudaLaunchKernel", 30, 40, .key = 3},
     {ROW_KERNEL, "gemm", 100, 200, .key = 1},
-    {ROW_KERNEL, "gemm", 210, 330, .key = 2}, /* the median */
+    {ROW_KERNEL, "gemm", 210, 330, .key = 2}, /* the middle one by time */
     {ROW_KERNEL, "gemm", 340, 500, .key = 3},
+};
+/* The median, 45 us, is a time that none took; launches 0 and 2 take most of it. */
+static const trace_row two_sizes[] = {
+    {ROW_CALL, "cuInit", 0, 5},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 20, 30, .key = 2},
+    {ROW_CALL, "cudaLaunchKernel", 30, 40, .key = 3},
+    {ROW_CALL, "cudaLaunchKernel", 40, 50, .key = 4},
+    {ROW_KERNEL, "cat", 1000, 19000, .key = 1},
+    {ROW_KERNEL, "cat", 20000, 91000, .key = 2},
+    {ROW_KERNEL, "cat", 100000, 118000, .key = 3},
+    {ROW_KERNEL, "cat", 120000, 192000, .key = 4},
+};
+static const trace_row two_sizes_in_a_range[] = {
+    {ROW_NVTX, ":step", 0, 90},
+    {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 20, 30, .key = 2},
+    {ROW_CALL, "cudaLaunchKernel", 30, 40, .key = 3},
+    {ROW_CALL, "cudaLaunchKernel", 40, 50, .key = 4},
+    {ROW_KERNEL, "cat", 1000, 19000, .key = 1},
+    {ROW_KERNEL, "cat", 20000, 91000, .key = 2},
+    {ROW_KERNEL, "cat", 100000, 118000, .key = 3},
+    {ROW_KERNEL, "cat", 120000, 192000, .key = 4},
 };
 /* Work of stream 1 runs before what was launched earlier. */
 static const trace_row out_of_order[] = {
@@ -370,8 +395,14 @@ static struct line_case {
     const char *line, *note; /* note: a part, "" none */
     bool is_delayed;
 } line_cases[] = {
-    {"nearest the median", ROWS(first_calls), RIDGE_TRACE_NSYS, false,
+    {"half of the time in shorter ones", ROWS(first_calls), RIDGE_TRACE_NSYS, false,
      "ncu --set full -k 'regex:^gemm$' -s 1 -c 1 -o gemm COMMAND", ""},
+    {"of the size with most time", ROWS(two_sizes), RIDGE_TRACE_NSYS, false,
+     "ncu --set full -k 'regex:^cat$' -s 3 -c 1 -o cat COMMAND",
+     "launches: 2 of 71.5 us, 2 of 18.0 us: this is one of 71.5 us"},
+    {"two sizes, the first in a range may be either", ROWS(two_sizes_in_a_range), RIDGE_TRACE_NSYS,
+     false, "ncu --set full --nvtx --nvtx-include step/ -k 'regex:^cat$' -c 1 -o cat COMMAND",
+     "2 of 18.0 us: see which it is"},
     {"with the command", ROWS(first_calls), RIDGE_TRACE_NSYS, true,
      "ncu --set full -k 'regex:^gemm$' -s 1 -c 1 -o gemm python3 'my train.py' '--name=it'\\''s' "
      "''",

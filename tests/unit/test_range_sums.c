@@ -565,6 +565,8 @@ static struct window_case {
     {"part of a name", "ProfilerStep", 0, SIZE_MAX, 0, 0, 0,
      "the nearest names are 'ProfilerStep#1', 'ProfilerStep#2', 'ProfilerStep#3'"},
     {"mistyped", "forwrad", 0, SIZE_MAX, 0, 0, 0, "the nearest names are 'forward'"},
+    {"a part of the name", "forw", 0, SIZE_MAX, 0, 0, 0, "it must be the whole name: 'forw.*'"},
+    {"a part within the name", "rward", 0, SIZE_MAX, 0, 0, 0, "the whole name: '.*rward.*'"},
     {"operations are no ranges of the user", "aten::mm", 0, SIZE_MAX, 0, 0, 0, "the nearest names"},
     {"too few instances", "ProfilerStep.*", 3, 3, 0, 0, 3, "instances 3 to 3 of 3"},
     {"last before first", "ProfilerStep.*", 2, 1, 0, 0, 3, "instances 2 to 1 of 3"},

@@ -138,6 +138,81 @@ static void shows_the_configuration(void **state)
     ridge_trace_free(trace);
 }
 
+#define MOST_LAUNCHES 12
+
+/* Times in microseconds, in the order of the launches; 0 ends them. */
+static struct size_case {
+    const char *name;
+    int64_t times_us[MOST_LAUNCHES + 1];
+    size_t size_count;
+    uint64_t counts[2];
+    double medians_us[2];
+    int64_t typical_us;
+    uint32_t typical_op;
+} size_cases[] = {
+    {"one", {7}, 0, {0}, {0}, 7, 0},
+    {"two that are far apart are no sizes", {7, 70}, 0, {0}, {0}, 70, 1},
+    {"about the same: half of the time is in shorter ones", {5, 6, 7, 8, 9}, 0, {0}, {0}, 7, 2},
+    {"in turn: that with most time, not the median",
+     {71, 18, 71, 18, 71, 18, 70, 17},
+     2,
+     {4, 4},
+     {71, 18},
+     71,
+     0},
+    {"many short ones that take most", {2, 2, 2, 2, 2, 2, 2, 2, 5, 5}, 2, {8, 2}, {2, 5}, 2, 0},
+    {"few long ones that take most",
+     {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 90, 90},
+     2,
+     {2, 10},
+     {90, 1},
+     90,
+     10},
+    {"the first is cold: no size, and not looked at",
+     {900, 10, 11, 10, 12, 11},
+     0,
+     {0},
+     {0},
+     11,
+     2},
+    {"three: the two with most time", {5, 5, 20, 20, 80, 80}, 3, {2, 2}, {80, 20}, 80, 4},
+    {"less than 1.5 times", {10, 10, 14, 14}, 0, {0}, {0}, 14, 2},
+    {"less than 2 us", {1, 1, 2, 2}, 0, {0}, {0}, 2, 2},
+};
+
+static void finds_sizes(void **state)
+{
+    const struct size_case *const expected = *state;
+    trace_row launches[MOST_LAUNCHES];
+    int64_t time_ns = 0;
+    size_t count, op_count;
+    ridge_trace *trace;
+    ridge_trace_sums sums;
+    const ridge_trace_sum *row;
+    const ridge_trace_op *op;
+
+    for (count = 0; expected->times_us[count] > 0; count++) {
+        const int64_t end_ns = time_ns + 1000 * expected->times_us[count];
+
+        launches[count] = (trace_row){ROW_KERNEL, "gemm", time_ns, end_ns};
+        time_ns = end_ns;
+    }
+    trace = trace_support_make(launches, count);
+    assert_int_equal(sum(trace, BY_NAME, &sums), RIDGE_OK);
+    assert_int_equal(sums.count, 1);
+    row = &sums.rows[0];
+    assert_int_equal(row->size_count, expected->size_count);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(row->sizes[i].count, expected->counts[i]);
+        assert_true(row->sizes[i].median_ns == 1000 * expected->medians_us[i]);
+    }
+    op = &ridge_trace_ops(trace, &op_count)[row->typical_op];
+    assert_int_equal(op->end_ns - op->start_ns, 1000 * expected->typical_us);
+    assert_int_equal(row->typical_op, expected->typical_op);
+    ridge_trace_sums_free(&sums);
+    ridge_trace_free(trace);
+}
+
 /* A thousand years are no int64. */
 static void cuts_a_total(void **state)
 {
@@ -276,6 +351,7 @@ int main(void)
     static cases list;
 
     CASES_ADD_ROWS(&list, sums_up, sum_cases);
+    CASES_ADD_ROWS(&list, finds_sizes, size_cases);
     cases_add(&list, "configuration", shows_the_configuration, NULL);
     cases_add(&list, "total cut at its type", cuts_a_total, NULL);
     cases_add(&list, "stable deviation", deviation_is_stable, NULL);

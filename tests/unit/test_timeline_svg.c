@@ -79,6 +79,71 @@ static void draws(void **state)
     (void)state;
 }
 
+static char *drawn(const trace_row *of, size_t count)
+{
+    struct accounts accounts;
+    caught in;
+
+    make(&accounts, of, count);
+    caught_open(&in, 0, false);
+    ridge_timeline_write_svg(accounts.trace, accounts.device, "t", in.output);
+    assert_int_equal(caught_close(&in, NULL), RIDGE_OK);
+    release(&accounts);
+    return in.text;
+}
+
+/* In a box stands a name, or enough of it to know it; "f..." is none. */
+static void names_boxes(void **state)
+{
+    static const trace_row of[] = {
+        {ROW_CALL, "cudaLaunchKernel", -10, -5, .key = 1},
+        {ROW_KERNEL, "k", 0, 1000000, .key = 1},
+        {ROW_NVTX, "fwd", 0, 40000},            /* 41 pixels: whole */
+        {ROW_NVTX, "backward", 100000, 140000}, /* 41 pixels: not even 6 letters */
+        {ROW_NVTX, "optimizer_step", 200000, 290000},
+    };
+    char *const text = drawn(of, sizeof(of) / sizeof(of[0]));
+
+    (void)state;
+    assert_non_null(strstr(text, ">fwd</text>"));
+    assert_null(strstr(text, ">b...</text>"));
+    assert_null(strstr(text, ">backward</text>"));
+    assert_non_null(strstr(text, "backward</title>"));
+    assert_non_null(strstr(text, ">optimizer...</text>"));
+    free(text);
+}
+
+static void names_a_small_box(void **state)
+{
+    static const trace_row of[] = {
+        {ROW_CALL, "cudaLaunchKernel", -10, -5, .key = 1},
+        {ROW_KERNEL, "k", 0, 1000000, .key = 1},
+        {ROW_NVTX, "graph step 0", 990000, 993000},
+        {ROW_NVTX, "graph step 1", 994000, 995000}, /* below a pixel and a half */
+    };
+    char *const text = drawn(of, sizeof(of) / sizeof(of[0]));
+
+    (void)state;
+    assert_non_null(strstr(text, "text-anchor=\"end\" x=\"1165.70\""));
+    assert_non_null(strstr(text, ">graph step 0</text>"));
+    assert_null(strstr(text, ">graph step 1</text>"));
+    free(text);
+}
+
+/* Its time is that of kernels already: the legend adds up without it. */
+static void communication_is_a_part(void **state)
+{
+    static const trace_row of[] = {
+        {ROW_KERNEL, "k", 0, 900000},
+        {ROW_KERNEL, "nccl", 900000, 1000000, .flags = RIDGE_OP_COLLECTIVE},
+    };
+    char *const text = drawn(of, sizeof(of) / sizeof(of[0]));
+
+    (void)state;
+    assert_non_null(strstr(text, ">of kernels: communication 100.0 us, 10.0 %</text>"));
+    free(text);
+}
+
 /* Ten thousand kernels make no more shapes than pixels allow. */
 static void does_not_grow(void **state)
 {
@@ -140,6 +205,9 @@ int main(void)
     static cases list;
 
     cases_add(&list, "draws", draws, NULL);
+    cases_add(&list, "names boxes", names_boxes, NULL);
+    cases_add(&list, "names a small box", names_a_small_box, NULL);
+    cases_add(&list, "communication is a part of kernels", communication_is_a_part, NULL);
     cases_add(&list, "does not grow with the trace", does_not_grow, NULL);
     cases_add(&list, "no length", no_length, NULL);
     cases_add(&list, "out of memory", out_of_memory, NULL);

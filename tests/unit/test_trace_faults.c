@@ -15,6 +15,7 @@ typedef struct fault_case {
     ridge_trace_info info;
     const char *complaint;
     int severity;
+    const char *text; /* a part of the first */
 } fault_case;
 
 #define CALL(key_, start, end)                                                                     \
@@ -45,7 +46,8 @@ typedef struct fault_case {
 static fault_case cases_of_faults[] = {
     {"a good trace", {TWENTY}, ""},
     {"orphans: 1 of 20", {TWENTY, KERNEL(0, 200, 201)}, ""},
-    {"orphans: 2 of 22", {TWENTY, KERNEL(0, 200, 201), KERNEL(9, 201, 202)}, "orphans!"},
+    {"orphans: 2 of 22", {TWENTY, KERNEL(0, 200, 201), KERNEL(9, 201, 202)}, "orphans!", .text = "none of the idle time is unknown"},
+    {"orphans: what of the idle time they hide", {TWENTY, KERNEL(0, 200, 201), KERNEL(9, 8000, 8001)}, "orphans!", .text = "7.80 us of the idle time is unknown"},
     {"no calls", {KERNEL(1, 10, 20)}, "no-host-data"},
     {"no work, no calls", {{ROW_NVTX, "a", 1, 2}}, ""},
     {"inverted: 1 of 21", {TWENTY, KERNEL(1, 300, 200)}, "no-times!"},
@@ -70,6 +72,9 @@ static fault_case cases_of_faults[] = {
     {"complaint: severity 2, ranges are", {TWENTY}, "diagnostic", .complaint = "Not all NVTX events might have been collected.", .severity = 2},
     {"complaint: severity 2, an unknown driver, but work", {TWENTY}, "diagnostic", .complaint = "CUDA driver version (13.2) is not supported by this build", .severity = 2},
     {"complaint: an unknown driver, and no work", {CALL(1, 1, 2)}, "diagnostic!", .complaint = "CUDA driver version (13.2) is not\nsupported by this build", .severity = 2},
+    {"coarse clock: nothing without a length", {TWENTY}, "coarse-clock", .info = {.resolution_ns = 1000}, .text = "microseconds: gaps"},
+    {"overlaps: one", {CALL(1, 1, 2), KERNEL(1, 10, 20), KERNEL(1, 19, 30)}, "overlaps", .text = "(once)"},
+    {"a long complaint ends at a word", {TWENTY}, "diagnostic", .complaint = "CUDA device 0: Unified Memory cannot be traced on devices that don't support peer-to-peer transfers. Please verify that SLI/NVLink is functioning properly, and then some more", .severity = 2, .text = " properly, and..."},
     {"several, in the order of the list", {CALL(1, 1, 2), KERNEL(1, 10, 20), KERNEL(9, 19, 30)}, "orphans! stacks overlaps", .info = {.has_stacks = true}},
 };
 /* clang-format on */
@@ -119,6 +124,8 @@ static void found(void **state)
         assert_null(strchr(faults[i].text, '\n'));
     }
     assert_string_equal(text, row->faults);
+    if (row->text != NULL && strstr(faults[0].text, row->text) == NULL)
+        fail_msg("%s", faults[0].text);
     ridge_timeline_free(timeline);
     ridge_trace_free(trace);
 }

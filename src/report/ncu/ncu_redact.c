@@ -733,11 +733,15 @@ static ridge_status redact_file(ridge_file *file, const char *name, unsigned fla
     status = ridge_file_unpack(file, name, largest_bytes, err);
     if (status != RIDGE_OK)
         return status;
+    if (file->bytes.size == 0)
+        return ridge_fail(err, RIDGE_ERR_FORMAT, "the file is empty");
     if (file->bytes.size < 4 || memcmp(file->bytes.data, "NVR", 4) != 0)
-        return ridge_fail(err, RIDGE_ERR_FORMAT,
-                          "not a native Nsight Compute report: expected the magic \"NVR\" at the "
-                          "start of %zu bytes",
-                          file->bytes.size);
+        return ridge_fail(
+            err, RIDGE_ERR_FORMAT,
+            "neither a native Nsight Compute report (the magic \"NVR\" at the start) "
+            "nor a trace (SQLite of Nsight Systems or ridge record, JSON of PyTorch's "
+            "profiler): the first byte is 0x%02x",
+            file->bytes.data[0]);
     ridge_text_init(&text);
     redactor = ridge_calloc(1, sizeof(*redactor));
     if (redactor == NULL || !redact_names_init(&redactor->names)) {

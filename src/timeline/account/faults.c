@@ -34,6 +34,16 @@ static void make_line(char *text)
             *text = ' ';
 }
 
+/* What does not fit ends at a word. */
+static void end_at_word(char *text, size_t size)
+{
+    size_t length = size - sizeof("...");
+
+    while (length > 0 && text[length] != ' ')
+        length--;
+    strcpy(text + (length > 0 ? length : size - sizeof("...")), "...");
+}
+
 /* Adds a fault and its text, or leaves the function: out of memory. */
 #define ADD(faults, kind, device, is_unreliable, ...)                                              \
     do {                                                                                           \
@@ -41,7 +51,9 @@ static void make_line(char *text)
             add(faults, RIDGE_TRACE_FAULT_##kind, device, is_unreliable);                          \
         if (fault_ == NULL)                                                                        \
             return false;                                                                          \
-        snprintf(fault_->text, sizeof(fault_->text), __VA_ARGS__);                                 \
+        if (snprintf(fault_->text, sizeof(fault_->text), __VA_ARGS__) >=                           \
+            (int)sizeof(fault_->text))                                                             \
+            end_at_word(fault_->text, sizeof(fault_->text));                                       \
         make_line(fault_->text);                                                                   \
     } while (0)
 
@@ -127,17 +139,20 @@ static bool add_of_device(const account_device *device, const work_counts *count
     const uint32_t own = device->device;
     const double span_ns = (double)(account->end_ns - account->start_ns);
     const double kernels = (double)account->kernel_count;
+    char times[32];
     const int64_t queued_ns = account->causes[RIDGE_IDLE_QUEUED].total_ns;
+    const int64_t unknown_ns = account->causes[RIDGE_IDLE_UNKNOWN].total_ns;
 
     if (device->view->info->has_api && (double)counts->orphan_count > ORPHANS_MOST * kernels)
         ADD(faults, ORPHANS, own, true,
-            "%zu of %zu kernels (%s) have no launch call: %s; their idle time is unknown",
+            "%zu of %zu kernels (%s) have no launch call: %s; %s of the idle time is unknown",
             counts->orphan_count, account->kernel_count,
             percent((double)counts->orphan_count, kernels).text,
             device->view->info->has_several_callers
                 ? "the file does not say of which process work is (no globalPid), and several "
                   "called the GPU"
-                : "the host's part of the trace is cut, or another process launched them");
+                : "the host's part of the trace is cut, or another process launched them",
+            unknown_ns > 0 ? milliseconds(unknown_ns).text : "none");
     if (counts->hole_count > 0)
         ADD(faults, LOST_GRAPH, own, true,
             "%zu gaps above 1 ms (%s) touch %zu graph launches that own %d kernels or fewer: "
@@ -155,12 +170,13 @@ static bool add_of_device(const account_device *device, const work_counts *count
             "work queued and not started for %s, %s of the span: work in front of it is missing "
             "(a cut trace), or it waits for another device",
             milliseconds(queued_ns).text, percent((double)queued_ns, span_ns).text);
+    snprintf(times, sizeof(times), "%zu times", account->overlap_count);
     if (account->overlap_count > 0)
         ADD(faults, OVERLAPS, own, false,
-            "work starts before earlier work of its stream ends (%zu times): programmatic "
-            "dependent "
-            "launch, or the profiler's clock",
-            account->overlap_count);
+            "work starts before earlier work of its stream ends (%s): programmatic dependent "
+            "launch, "
+            "or the profiler's clock",
+            account->overlap_count == 1 ? "once" : times);
     return true;
 }
 
@@ -206,12 +222,18 @@ static void count_empty_graphs(const account_view *view, size_t *empty, size_t *
 
 static bool add_clock(const account_view *view, trace_array *faults)
 {
+    const uint64_t count = view->info->instant_count;
+    char instants[80] = "";
+
     if (view->info->resolution_ns < 1000 || view->op_count == 0)
         return true;
+    if (count > 0)
+        snprintf(instants, sizeof(instants), ", %llu piece%s of work %s no length",
+                 (unsigned long long)count, count == 1 ? "" : "s", count == 1 ? "has" : "have");
     ADD(faults, COARSE_CLOCK, RIDGE_TRACE_NONE, false,
-        "times are whole microseconds, %llu pieces of work have no length: gaps below 2 us mean "
-        "nothing; a newer PyTorch records nanoseconds",
-        (unsigned long long)view->info->instant_count);
+        "times are whole microseconds%s: gaps below 2 us mean nothing; a newer PyTorch records "
+        "nanoseconds",
+        instants);
     return true;
 }
 
@@ -275,7 +297,7 @@ static bool add_diagnostics(const account_view *view, trace_array *faults)
     }
     if (worst != NULL)
         ADD(faults, DIAGNOSTIC, RIDGE_TRACE_NONE, says_missing(view, worst),
-            "the recording tool complained (%zu): %.150s", complaints, worst->text);
+            "the recording tool complained (%zu): %s", complaints, worst->text);
     return true;
 }
 
@@ -287,7 +309,7 @@ bool account_trace_faults(const account_view *view, bool is_idle, trace_array *f
 
     if (info->is_partial)
         ADD(faults, PARTIAL, RIDGE_TRACE_NONE, true,
-            "the file is cut or damaged, what could be read was: %.120s", info->partial);
+            "the file is cut or damaged, what could be read was: %s", info->partial);
     if (!info->has_api && view->op_count > 0)
         ADD(faults, NO_API, RIDGE_TRACE_NONE, false,
             "no call of the host was recorded: idle times are exact, their causes unknown; record "

@@ -490,14 +490,32 @@ static bool is_own_code(uint8_t cause)
            cause == RIDGE_IDLE_HOST_BLOCKED;
 }
 
+/* Pieces first..last - 1, one behind the other. */
+static void sum_stretch(account_device *device, const ridge_idle_piece *pieces, size_t first,
+                        size_t last)
+{
+    ridge_device_account *const account = &device->account;
+    const int64_t length_ns = last > first ? pieces[last - 1].end_ns - pieces[first].start_ns : 0;
+
+    if (length_ns < ACCOUNT_NO_WORK_NS)
+        return;
+    account->stall_ns += length_ns;
+    if (length_ns > account->stall_most_ns)
+        account->stall_most_ns = length_ns;
+    for (size_t i = first; i < last; i++)
+        account->causes[pieces[i].cause].stall_ns += pieces[i].end_ns - pieces[i].start_ns;
+}
+
 /* The sums of a gap that was painted, and its main cause. */
 static void sum_gap(account_device *device, ridge_idle_gap *gap, uint32_t row)
 {
     const ridge_idle_piece *const pieces = device->pieces.rows;
     int64_t by_cause[RIDGE_IDLE_COUNT] = {0};
-    int64_t sum_ns = 0, stretch_ns = 0;
+    const size_t end = gap->first_piece + gap->piece_count;
+    size_t stretch = gap->first_piece; /* where the host last called something */
+    int64_t sum_ns = 0;
 
-    for (size_t i = gap->first_piece; i < gap->first_piece + gap->piece_count; i++) {
+    for (size_t i = gap->first_piece; i < end; i++) {
         const int64_t length_ns = pieces[i].end_ns - pieces[i].start_ns;
         ridge_idle_sum *const sum = &device->account.causes[pieces[i].cause];
 
@@ -505,17 +523,16 @@ static void sum_gap(account_device *device, ridge_idle_gap *gap, uint32_t row)
         sum->total_ns += length_ns;
         sum->gap_count += by_cause[pieces[i].cause] == 0;
         by_cause[pieces[i].cause] += length_ns;
-        stretch_ns = is_own_code(pieces[i].cause) ? stretch_ns + length_ns : 0;
-        if (stretch_ns >= ACCOUNT_NO_WORK_NS)
-            device->account.stall_ns +=
-                stretch_ns - length_ns < ACCOUNT_NO_WORK_NS ? stretch_ns : length_ns;
-        if (stretch_ns >= ACCOUNT_NO_WORK_NS && stretch_ns > device->account.stall_most_ns)
-            device->account.stall_most_ns = stretch_ns;
+        if (!is_own_code(pieces[i].cause)) {
+            sum_stretch(device, pieces, stretch, i);
+            stretch = i + 1;
+        }
         if (length_ns > sum->largest_ns) {
             sum->largest_ns = length_ns;
             sum->largest_gap = row;
         }
     }
+    sum_stretch(device, pieces, stretch, end);
     assert(sum_ns == gap->end_ns - gap->start_ns); /* each nanosecond has one cause */
     for (int cause = 0; cause < RIDGE_IDLE_COUNT; cause++)
         if (by_cause[cause] > by_cause[gap->cause])

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "timeline/account/account.h"
 
 enum {
     BASE_BYTES = 1024,
@@ -29,6 +30,7 @@ typedef struct line_work {
     const ridge_trace_stream *streams;
     const ridge_trace_thread *threads;
     size_t op_count, api_count;
+    const ridge_trace_sum *kernel;
     const ridge_trace_op *op; /* the instance */
     uint32_t process, device;
     char base[BASE_BYTES];
@@ -252,6 +254,23 @@ static void add_note(char *note, size_t size, const char *format, ...)
     va_end(arguments);
 }
 
+/* A kernel whose launches differ is not told by one of them. */
+static void add_sizes(const line_work *work, bool is_chosen, char *note, size_t note_size)
+{
+    const ridge_trace_size *const sizes = work->kernel->sizes;
+    char count[32] = "";
+
+    if (work->kernel->size_count == 0)
+        return;
+    if (work->kernel->size_count > 2)
+        snprintf(count, sizeof(count), "%zu sizes, most time in ", work->kernel->size_count);
+    add_note(note, note_size, "launches: %s%llu of %s, %llu of %s%s%s", count,
+             (unsigned long long)sizes[0].count, account_time(sizes[0].median_ns).text,
+             (unsigned long long)sizes[1].count, account_time(sizes[1].median_ns).text,
+             is_chosen ? ": this is one of " : ": see which it is",
+             is_chosen ? account_time(sizes[0].median_ns).text : "");
+}
+
 static void add_place(const line_work *work, ridge_text *text, char *note, size_t note_size)
 {
     const bool began = began_with_process(work);
@@ -264,6 +283,7 @@ static void add_place(const line_work *work, ridge_text *text, char *note, size_
                  "no -s: the trace does not begin with the process; the first in the range");
         ridge_text_add(text, " -k ");
         add_filter(text, work->base);
+        add_sizes(work, false, note, note_size);
         return;
     }
     if (!began) {
@@ -276,13 +296,15 @@ static void add_place(const line_work *work, ridge_text *text, char *note, size_
     ridge_text_add(text, " -k ");
     add_filter(text, work->base);
     ridge_text_format(text, " -s %zu", count_before(work));
+    add_sizes(work, true, note, note_size);
 }
 
-ridge_status ncu_line_make(const ridge_trace *trace, uint32_t op, bool with_command, char **line,
-                           char *note, size_t note_size, ridge_error *err)
+ridge_status ncu_line_make(const ridge_trace *trace, const ridge_trace_sum *kernel,
+                           bool with_command, char **line, char *note, size_t note_size,
+                           ridge_error *err)
 {
     const ridge_trace_info *const info = ridge_trace_get_info(trace);
-    line_work work = {.trace = trace};
+    line_work work = {.trace = trace, .kernel = kernel};
     size_t count;
     ridge_text text;
 
@@ -291,7 +313,7 @@ ridge_status ncu_line_make(const ridge_trace *trace, uint32_t op, bool with_comm
     work.apis = ridge_trace_apis(trace, &work.api_count);
     work.streams = ridge_trace_streams(trace, &count);
     work.threads = ridge_trace_threads(trace, &count);
-    work.op = &work.ops[op];
+    work.op = &work.ops[kernel->typical_op];
     work.process = work.streams[work.op->stream].process;
     work.device = work.streams[work.op->stream].device;
     ridge_kernel_base_name(

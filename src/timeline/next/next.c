@@ -110,6 +110,7 @@ static ridge_status make_ranks(const ridge_trace *trace, const ridge_trace_sums 
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     }
     add_up(trace, bounds, by_name);
+    out->floor_ns = bounds->least_ns != NULL ? bounds->floor_ns : NAN;
     out->rank_count = sums->count;
     for (size_t i = 0; i < sums->count; i++) {
         ridge_kernel_rank *const rank = &out->ranks[i];
@@ -171,7 +172,7 @@ static ridge_status make_line(const ridge_trace *trace, const ridge_kernel_rank 
                               ridge_error *err)
 {
     if (rank != NULL)
-        return ncu_line_make(trace, rank->sum.first_op, with_command, line, note, note_size, err);
+        return ncu_line_make(trace, &rank->sum, with_command, line, note, note_size, err);
     *line = ridge_calloc(1, 1);
     return *line != NULL ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
 }

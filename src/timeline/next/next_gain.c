@@ -138,7 +138,7 @@ static void find_richest(const ridge_trace *trace, double span_ns, ridge_timelin
     const ridge_kernel_rank *richest = NULL;
 
     for (size_t i = 0; i < out->rank_count; i++)
-        if (!communicates(trace, &out->ranks[i]) &&
+        if (!communicates(trace, &out->ranks[i]) && !out->ranks[i].is_tiny &&
             (richest == NULL || saved_by(&out->ranks[i]) > saved_by(richest)))
             richest = &out->ranks[i];
     out->richest_frac = NAN;

@@ -45,9 +45,10 @@ void kernel_bounds_release(kernel_bounds *bounds);
 
 /* -- the parts of a plan ----------------------------------------------------------------------- */
 
-/* The line for a kernel, of which op is the instance to look at, and the note on it. */
-ridge_status ncu_line_make(const ridge_trace *trace, uint32_t op, bool with_command, char **line,
-                           char *note, size_t note_size, ridge_error *err);
+/* The line for a kernel, and the note on it. */
+ridge_status ncu_line_make(const ridge_trace *trace, const ridge_trace_sum *kernel,
+                           bool with_command, char **line, char *note, size_t note_size,
+                           ridge_error *err);
 
 /* What to do about the time between; "" for a verdict that sends inside the kernels, unless there are
  * two roads. is_whole: no

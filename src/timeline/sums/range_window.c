@@ -78,15 +78,25 @@ static ridge_status fail_missing(const ridge_trace *trace, const uint8_t *states
 {
     const size_t name_count = ridge_trace_name_count(trace);
     near_name best[SUGGESTED] = {{NULL, 0}, {NULL, 0}, {NULL, 0}};
+    const bool is_plain = strpbrk(wanted, "\\^$.|?*+()[]{}") == NULL && wanted[0] != '\0';
+    bool begins = false, holds = false; /* some name, with what was asked for */
     ridge_text list;
     ridge_status status;
 
     for (uint32_t i = 0; i <= name_count; i++)
-        if (states[i] != 0)
-            add_near(best, wanted, plain_name(trace, i));
+        if (states[i] != 0) {
+            const char *const name = plain_name(trace, i);
+
+            add_near(best, wanted, name);
+            begins = begins || (is_plain && strncmp(name, wanted, strlen(wanted)) == 0);
+            holds = holds || (is_plain && strstr(name, wanted) != NULL);
+        }
     ridge_text_init(&list);
     for (size_t i = 0; i < SUGGESTED && best[i].name != NULL; i++)
         ridge_text_format(&list, "%s'%.60s'", i > 0 ? ", " : "", best[i].name);
+    if (begins || holds)
+        ridge_text_format(&list, "; it must be the whole name: '%s%.60s.*'", begins ? "" : ".*",
+                          wanted);
     status = list.failed ? ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory")
              : list.length == 0
                  ? ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT,

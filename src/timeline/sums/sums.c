@@ -87,12 +87,78 @@ static uint32_t nearest_row(const sum_sample *samples, size_t count, double medi
     return row;
 }
 
+/* -- sizes ------------------------------------------------------------------------------------- */
+
+static const double apart_least = 1.5;      /* a launch over the next shorter one */
+static const int64_t apart_least_ns = 2000; /* clocks and tiny kernels jitter */
+static const double size_least = 0.1;       /* of the launches, or of their time */
+
+static bool is_apart(int64_t shorter_ns, int64_t longer_ns)
+{
+    return longer_ns - shorter_ns >= apart_least_ns &&
+           (double)longer_ns >= apart_least * (double)shorter_ns;
+}
+
+static int64_t total_of(const sum_sample *samples, size_t count)
+{
+    int64_t total_ns = 0;
+
+    for (size_t i = 0; i < count; i++)
+        total_ns = sum_add_ns(total_ns, samples[i].ns);
+    return total_ns;
+}
+
+/* Samples of one time are sorted by row. */
+static uint32_t middle_by_time(const sum_sample *samples, size_t count, int64_t total_ns)
+{
+    int64_t sum_ns = 0;
+    size_t at = 0;
+
+    for (; at + 1 < count; at++) {
+        sum_ns = sum_add_ns(sum_ns, samples[at].ns);
+        if (sum_ns >= total_ns - sum_ns)
+            break;
+    }
+    while (at > 0 && samples[at - 1].ns == samples[at].ns)
+        at--;
+    return samples[at].row;
+}
+
+static void fill_sizes(ridge_trace_sum *row, const sum_sample *samples, size_t count)
+{
+    row->typical_op = middle_by_time(samples, count, row->total_ns);
+    for (size_t first = 0, end = 1; end <= count; end++) {
+        ridge_trace_size size;
+
+        if (end < count && !is_apart(samples[end - 1].ns, samples[end].ns))
+            continue;
+        size = (ridge_trace_size){end - first, total_of(samples + first, end - first),
+                                  median_of(samples + first, end - first)};
+        if (size.count > 1 && ((double)size.count >= size_least * (double)count ||
+                               (double)size.total_ns >= size_least * (double)row->total_ns)) {
+            const bool is_most = row->size_count == 0 || size.total_ns >= row->sizes[0].total_ns;
+
+            if (is_most) {
+                row->sizes[1] = row->sizes[0];
+                row->typical_op = middle_by_time(samples + first, size.count, size.total_ns);
+            }
+            if (is_most || row->size_count == 1 || size.total_ns >= row->sizes[1].total_ns)
+                row->sizes[is_most ? 0 : 1] = size;
+            row->size_count++;
+        }
+        first = end;
+    }
+    if (row->size_count == 1) {
+        row->size_count = 0;
+        row->sizes[0] = (ridge_trace_size){0};
+    }
+}
+
 static void fill_row(ridge_trace_sum *row, const sum_sample *samples, size_t count)
 {
     if (count == 0) /* never: a group is made by its first sample */
         return;
-    for (size_t i = 0; i < count; i++)
-        row->total_ns = sum_add_ns(row->total_ns, samples[i].ns);
+    row->total_ns = total_of(samples, count);
     row->count = count;
     row->min_ns = samples[0].ns;
     row->max_ns = samples[count - 1].ns;
@@ -101,6 +167,7 @@ static void fill_row(ridge_trace_sum *row, const sum_sample *samples, size_t cou
     row->deviation_ns = deviation_of(samples, count, row->total_ns / (int64_t)count);
     row->first_op = nearest_row(samples, count, row->median_ns);
     row->config = RIDGE_TRACE_NONE;
+    fill_sizes(row, samples, count);
 }
 
 /* Rows for the groups, in the order of the groups. */
@@ -355,7 +422,7 @@ static ridge_status name_calls(const ridge_trace *trace, const sum_work *work,
         place[length] = '\0';
         rows[i].name = place;
         rows[i].name_id = (uint32_t)work->groups.keys[i];
-        rows[i].first_op = RIDGE_TRACE_NONE;
+        rows[i].first_op = rows[i].typical_op = RIDGE_TRACE_NONE;
         place += length + 1;
     }
     sort_rows(sums);

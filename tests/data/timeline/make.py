@@ -147,6 +147,21 @@ def exposed():
     return trace
 
 
+def loader():
+    """Data is loaded in the step, in an operation: 20 ms without a call, and as long without one."""
+    trace, at = Trace(), 100.0
+    for step in range(4):
+        trace.event("cpu_op", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", at,
+                    20000 if step % 2 == 0 else 1000)
+        at += 20000
+        trace.copy("Memcpy HtoD (Pageable -> Device)", at + 10, at + 20, 50, 1048576)
+        for _ in range(4):
+            trace.op("aten::mm", at + 100, 30)
+            trace.launch(GEMM, at + 110, at + 120, 2000)
+            at += 2040
+    return trace
+
+
 def between_devices():
     """Two GPUs of one process; the second works half as much."""
     trace, at = Trace(), 100.0
@@ -247,11 +262,23 @@ def main():
     copies().save("copies.json")
     start().save("start.json")
     exposed().save("exposed.json")
+    loader().save("loader.json")
     between_devices().save("devices.json")
     empty = Trace()
     empty.op("aten::mm", 100, 50, [[8, 8], [8, 8]])
     empty.call("cudaGetDeviceCount", 110, 3)
     empty.save("no_gpu.json")
+    long = Trace()
+    long.launch("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x256x8_stage3_warpsize1x4x1_ffma_"
+                "aligna4_alignc4_execute_kernel__5x_cublas<cutlass::half_t, 64, 256, 8, true, false, "
+                "cutlass::epilogue::LinearCombination<float, 4>>", 100, 120, 900)
+    long.launch(NORM, 110, 1021, 100)
+    long.save("long_names.json")
+    lost = Trace()
+    lost.call("cudaMemcpy", 110, 3, 1)
+    lost.call(LAUNCH, 120, 3, 2)
+    lost.call("cudaDeviceSynchronize", 130, 30)
+    lost.save("lost_gpu.json")
     database()
 
 

@@ -1,0 +1,1 @@
+ridge help >/dev/null; : >"$TMPDIR/nothing"; cd "$TMPDIR" && ridge redact nothing out

@@ -1,0 +1,1 @@
+ridge redact timeline/bounds.txt "$TMPDIR/out"

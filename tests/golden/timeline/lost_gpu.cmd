@@ -1,0 +1,1 @@
+ridge timeline timeline/lost_gpu.json
