@@ -843,11 +843,12 @@ static void tells_a_window_in_a_gap(void **state)
     ridge_trace *const trace = TRACE_OF(loop_rows);
     ridge_timeline *timeline;
     ridge_timeline_next next;
+    size_t count;
 
     (void)state;
     assert_int_equal(ridge_timeline_create(trace, &window, &timeline, NULL), RIDGE_OK);
-    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_main_device(timeline), NULL, NULL,
-                                         false, &next, NULL),
+    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_devices(timeline, &count), NULL,
+                                         NULL, false, &next, NULL),
                      RIDGE_OK);
     assert_non_null(strstr(next.fix, "no kernel runs in this part"));
     ridge_timeline_next_free(&next);
