@@ -78,7 +78,7 @@ typedef enum ridge_pace {
     RIDGE_PACE_UNKNOWN,
     RIDGE_PACE_PREFILL, /* the host runs ahead: kernels are longer than the launch period, or >= 2 queued */
     RIDGE_PACE_DECODE /* the GPU waits: kernels below half of the launch period, queue empty */
-} ridge_pace;
+} ridge_pace;         /* UNKNOWN below 10 launches too: so few may be anything */
 const char *ridge_pace_name(ridge_pace pace); /* "prefill-like", "decode-like", "" */
 
 /* A stretch of idle time with one cause. Sorted by start; touching ones may share a cause. */
@@ -116,7 +116,7 @@ typedef struct ridge_stream_account {
     int64_t busy_ns; /* union */
     int64_t sum_ns;
     size_t overlap_count;    /* work that starts before earlier work of the stream ended: PDL */
-    size_t queue_depth_most; /* launched and not started, at a launch */
+    size_t queue_depth_most; /* in front of a launch: see ridge_device_account */
 } ridge_stream_account;
 
 typedef struct ridge_device_account {
@@ -136,6 +136,7 @@ typedef struct ridge_device_account {
     int64_t stall_ns, stall_most_ns;
 
     size_t op_count, kernel_count, copy_count, graph_row_count;
+    size_t launch_count;            /* calls that launched its work */
     size_t graph_launch_count;      /* different launches of graphs */
     size_t graph_kernel_count;      /* kernels (and graph rows) that graphs launched */
     int64_t kernel_sum_ns;          /* with overlaps */
@@ -146,7 +147,8 @@ typedef struct ridge_device_account {
     int64_t hardware_gap_ns;        /* limit: shorter gaps are back to back */
     int64_t launch_latency_ns;      /* limit: later work had to queue. From the median latency */
 
-    /* Launched and not started, counted when a launch call returns; a graph counts once. */
+    /* How many others of its stream stand in front of a launch when its call returns: launched and not
+     * started. The work that runs is not among them, nor the launch itself; a graph counts once. */
     double queue_depth_median; /* NAN: no launches recorded */
     size_t queue_depth_most;
     double queue_empty_frac; /* launches that found nothing queued or running; NAN */
@@ -228,7 +230,9 @@ ridge_status ridge_timeline_range_idle(const ridge_timeline *timeline,
  *
  * Ranked by measured over bound among those with 2 % of the kernels' time or more, ties by what can
  * be gained; without bounds by time. Tiny ones come with those: there is little to gain inside a
- * kernel that has next to nothing to do. */
+ * kernel that has next to nothing to do. The worst is the first of them, where calls with a bound make
+ * less than half of the time the one with most time; never communication, and none that could save
+ * less than half a percent before others. */
 typedef struct ridge_kernel_rank {
     ridge_trace_sum sum; /* by demangled name */
     double share_frac;   /* of the device's kernel time */
@@ -277,9 +281,12 @@ typedef struct ridge_timeline_next {
     /* With copies under kernels as far as they go: no less is left than the busiest direction of them,
      * as fast as they are here. NAN: nothing would be left. */
     double copy_gain;
+    /* Where most of the idle time lies in the start of a process: how much of it, and what no idle
+     * time gives behind the start, which is what can be gained in a longer run. NAN: no start. */
+    double start_frac, steady_gain;
     /* With communication under other kernels, or as short: without what of it nothing else overlaps. */
     double collective_gain;
-    double bounded_frac; /* of the kernels' time: calls with a least time */
+    double bounded_frac; /* of the kernels' time without communication: calls with a least time */
     /* What an empty kernel takes, below which no least time is: launch_s of the roofs, else the
      * shortest kernel of the device, at most 800 ns. NAN where nothing has a least time. */
     double floor_ns;

@@ -136,7 +136,7 @@ static void write_name(const char *recorded, char *name, size_t size)
 void timeline_kernel_text(const struct timeline_view *view, char *buffer, size_t size)
 {
     const ridge_kernel_rank *const worst = view->next.worst;
-    char name[TIMELINE_NAME], share[WORD], ratio[64] = "";
+    char name[TIMELINE_NAME], share[WORD], ratio[64] = ", no least time";
 
     buffer[0] = '\0';
     if (worst == NULL)

@@ -121,6 +121,13 @@ const char *timeline_device_name(const ridge_trace *trace, const ridge_device_ac
 int64_t timeline_device_id(const ridge_trace *trace, const ridge_device_account *account);
 /* Of a whole; NAN where the whole is 0. */
 double timeline_frac(double part, double whole);
+/* From the first work of the trace, as --window counts; no work starts before that. */
+static inline int64_t timeline_at_ns(const struct timeline_file *file, int64_t time_ns)
+{
+    const uint64_t at_ns = (uint64_t)time_ns - (uint64_t)file->origin_ns;
+
+    return at_ns > INT64_MAX ? INT64_MAX : (int64_t)at_ns;
+}
 static inline int64_t timeline_span(const ridge_device_account *account)
 {
     return account->end_ns - account->start_ns;

@@ -197,26 +197,44 @@ static void print_verdicts(const struct timeline_file *before, const struct time
     ridge_output_wrap_on(output, SIDE, SIDE + strlen(verdicts), text);
 }
 
+/* Steps tell how much work there is, and calls that moved together another amount. */
+static bool calls_disagree(const struct work *work)
+{
+    const double off = work->calls.ratio / work->ratio;
+
+    return work->unit != NULL && strcmp(work->unit, "step") == 0 &&
+           fmax(off, 1 / off) >= calls_differ;
+}
+
 /* What the verdict's factor is of; nothing where both did the same work. */
 static void print_work(const struct timeline_file *before, const struct timeline_file *after,
                        const struct work *work, ridge_output *output)
 {
-    const bool by_step = work->steps_before > 0 && work->steps_after > 0;
+    const bool by_step = work->unit != NULL && strcmp(work->unit, "step") == 0;
     const uint64_t from = by_step ? work->steps_before : work->calls.count_before;
     const uint64_t to = by_step ? work->steps_after : work->calls.count_after;
-    char name[TIMELINE_NAME], text[TIMELINE_NAME + 256], from_time[WORD], to_time[WORD];
+    char name[TIMELINE_NAME] = "", text[TIMELINE_NAME + 256], from_time[WORD], to_time[WORD];
 
-    if (!work->differs)
+    if (work->unit == NULL)
         return;
+    if (work->calls.name != NULL)
+        ridge_kernel_base_name(work->calls.name, name, sizeof(name));
     snprintf(text, sizeof(text),
              "%" PRIu64 " -> %" PRIu64 " %s%s, %s -> %s of the span each; kernels %zu -> %zu. "
              "Changes are for as many %ss as before",
-             from, to, by_step ? "steps" : "calls of ",
-             by_step ? "" : ridge_kernel_base_name(work->calls.name, name, sizeof(name)),
+             from, to, by_step ? "steps" : "calls of ", by_step ? "" : name,
              timeline_time((double)timeline_span(before->main) / (double)from, from_time, WORD),
              timeline_time((double)timeline_span(after->main) / (double)to, to_time, WORD),
              before->main->kernel_count, after->main->kernel_count, work->unit);
-    ridge_output_wrap(output, SIDE, "work     ", text);
+    if (work->differs)
+        ridge_output_wrap(output, SIDE, "work     ", text);
+    snprintf(text, sizeof(text),
+             "%" PRIu64 " -> %" PRIu64 " steps, but %" PRIu64 " -> %" PRIu64 " calls of %s, and of "
+             "others likewise: a step holds other work, or there is some outside of steps "
+             "(--steps leaves it out)",
+             from, to, work->calls.count_before, work->calls.count_after, name);
+    if (calls_disagree(work))
+        ridge_output_wrap(output, SIDE, "warning  ", text);
 }
 
 /* -- tables ------------------------------------------------------------------------------------ */
@@ -427,6 +445,7 @@ static void write_work(const struct timeline_file *before, const struct timeline
     ridge_json_count(json, "steps_before", work->steps_before);
     ridge_json_count(json, "steps_after", work->steps_after);
     ridge_json_number(json, "calls_ratio", work->calls.ratio);
+    ridge_json_bool(json, "calls_disagree", calls_disagree(work));
     ridge_json_text(json, "kernel", work->calls.name);
     ridge_json_count(json, "count_before", work->calls.count_before);
     ridge_json_count(json, "count_after", work->calls.count_after);

@@ -219,14 +219,15 @@ static void add_gap(const struct csv *csv, ridge_table *table, const ridge_devic
     ridge_table_text(table, gap->host_range < range_count
                                 ? ridge_trace_name(trace, ranges[gap->host_range].name, NULL)
                                 : "");
+    csv_add_whole(table, timeline_at_ns(csv->file, gap->start_ns));
 }
 
 static ridge_status write_gaps(const struct csv *csv)
 {
-    static const ridge_column columns[] = {CSV_COLUMN("Device"),        CSV_COLUMN("Start (ns)"),
-                                           CSV_COLUMN("Duration (ns)"), CSV_COLUMN("Cause"),
-                                           CSV_COLUMN("After"),         CSV_COLUMN("Before"),
-                                           CSV_COLUMN("Range"),         CSV_COLUMN("Host Range")};
+    static const ridge_column columns[] = {
+        CSV_COLUMN("Device"), CSV_COLUMN("Start (ns)"), CSV_COLUMN("Duration (ns)"),
+        CSV_COLUMN("Cause"),  CSV_COLUMN("After"),      CSV_COLUMN("Before"),
+        CSV_COLUMN("Range"),  CSV_COLUMN("Host Range"), CSV_COLUMN("At (ns)")};
     ridge_table *const table = CSV_CREATE(columns);
     size_t i, k;
 

@@ -7,7 +7,10 @@
 
 #include "timeline_cli.h"
 
-enum { LABEL = TIMELINE_LABEL, PART = 160 };
+enum { LABEL = TIMELINE_LABEL, PART = 160, FEW = 10 };
+
+static const double told_least = 1.1; /* gains without idle: where a start is told apart, */
+static const double gain_most = 100, few_most = 10; /* that the trace cannot stand for */
 
 /* The kernels' road; "" where there is no kernel to look into. */
 static void inside_text(const ridge_timeline_next *next, char *buffer, size_t size)
@@ -21,8 +24,10 @@ static void inside_text(const ridge_timeline_next *next, char *buffer, size_t si
     if (isnan(next->worst_gain) && isnan(next->kernels_gain))
         snprintf(buffer, size, "%.2fx with %s twice as fast", next->worst_half_gain, which);
     else if (isnan(next->worst_gain))
-        snprintf(buffer, size, "%.2fx with %s twice as fast, %.2fx with others at their least time",
-                 next->worst_half_gain, which, next->kernels_gain);
+        snprintf(
+            buffer, size,
+            "%.2fx with %s twice as fast, %.2fx with others at their least time (%.0f %% have one)",
+            next->worst_half_gain, which, next->kernels_gain, 100 * next->bounded_frac);
     else
         snprintf(buffer, size, "%.2fx with %s at its least time, %.2fx with all (%.0f %% have one)",
                  next->worst_gain, which, next->kernels_gain, 100 * next->bounded_frac);
@@ -41,21 +46,71 @@ static void richest_text(const ridge_timeline_next *next, char *buffer, size_t s
                  ? next->richest->source + strlen(shapes)
                  : "";
     ridge_kernel_base_name(next->richest->sum.name, name, sizeof(name));
-    snprintf(buffer, size, "; most to gain: %.48s%s%s, %.1f %% of the span", name,
+    snprintf(buffer, size, "; most to gain%s: %.48s%s%s, %.1f %% of the span",
+             next->worst->bound_count > 0 ? "" : " of those with a least time", name,
              source[0] != '\0' ? " of " : "", source, 100 * next->richest_frac);
+}
+
+/* Idle time in the start of a process is no part of a longer run: what is behind it tells of that. */
+static bool has_start(const ridge_timeline_next *next)
+{
+    return next->idle_gain >= told_least && !isnan(next->start_frac) && !isnan(next->steady_gain);
+}
+
+/* A few kernels in a long span, or next to no work in it: no run is like that. */
+static bool is_too_little(const struct timeline_view *view)
+{
+    const ridge_timeline_next *const next = &view->next;
+    const double gain = has_start(next) ? next->steady_gain : next->idle_gain;
+
+    return gain >= gain_most ||
+           (gain >= few_most && view->account->kernel_count + view->account->graph_row_count < FEW);
+}
+
+static void idle_text(const struct timeline_view *view, char *buffer, size_t size)
+{
+    const ridge_timeline_next *const next = &view->next;
+
+    buffer[0] = '\0';
+    if (view->account->idle_ns == 0 || isnan(next->idle_gain) || is_too_little(view))
+        return;
+    if (has_start(next) && next->idle_gain < gain_most)
+        snprintf(buffer, size,
+                 "%.2fx without idle, but %.2fx behind the start, which has %.0f %% of it",
+                 next->idle_gain, next->steady_gain, floor(100 * next->start_frac));
+    else if (has_start(next))
+        snprintf(buffer, size, "%.2fx without idle behind the start, which has %.0f %% of it",
+                 next->steady_gain, floor(100 * next->start_frac));
+    else
+        snprintf(buffer, size, "%.2fx without idle", next->idle_gain);
+}
+
+static void little_text(const struct timeline_view *view, char *buffer, size_t size)
+{
+    const ridge_device_account *const account = view->account;
+    const size_t kernels = account->kernel_count + account->graph_row_count;
+    char time[32];
+
+    buffer[0] = '\0';
+    if (is_too_little(view))
+        snprintf(buffer, size,
+                 "%zu kernel%s of %s in all are too little to tell what no idle time gives",
+                 kernels, kernels == 1 ? "" : "s",
+                 timeline_time((double)account->kernel_ns, time, sizeof(time)));
 }
 
 /* The time between: copies, idle time; "" without any. */
 static void between_text(const struct timeline_view *view, char *buffer, size_t size)
 {
     const ridge_timeline_next *const next = &view->next;
+    char idle[PART];
 
-    buffer[0] = '\0';
+    idle_text(view, idle, sizeof(idle));
     if (view->account->verdict == RIDGE_TIMELINE_COPY_BOUND && !isnan(next->copy_gain))
-        snprintf(buffer, size, "%.2fx with copies under kernels, %.2fx without idle",
-                 next->copy_gain, next->idle_gain);
-    else if (view->account->idle_ns > 0 && !isnan(next->idle_gain))
-        snprintf(buffer, size, "%.2fx without idle", next->idle_gain);
+        snprintf(buffer, size, "%.2fx with copies under kernels%s%s", next->copy_gain,
+                 idle[0] != '\0' ? ", " : "", idle);
+    else
+        snprintf(buffer, size, "%s", idle);
 }
 
 static void exposed_text(const ridge_timeline_next *next, char *buffer, size_t size)
@@ -70,8 +125,9 @@ void timeline_print_gain(const struct timeline_view *view, ridge_output *output)
 {
     const ridge_timeline_next *const next = &view->next;
     const ridge_timeline_verdict verdict = view->account->verdict;
-    char label[LABEL + 1], inside[PART], between[PART], exposed[PART], richest[PART];
-    char text[4 * PART + 16] = "";
+    char label[LABEL + 1], inside[PART], between[2 * PART], exposed[PART], richest[PART],
+        little[PART];
+    char text[6 * PART + 16] = "";
     const char *const roads[] = {
         next->exposed[0] != '\0' ? exposed : "", next->is_inside ? inside : between,
         next->is_inside ? between : inside, next->exposed[0] != '\0' ? "" : exposed};
@@ -83,13 +139,15 @@ void timeline_print_gain(const struct timeline_view *view, ridge_output *output)
     between_text(view, between, sizeof(between));
     exposed_text(next, exposed, sizeof(exposed));
     richest_text(next, richest, sizeof(richest));
+    little_text(view, little, sizeof(little));
     for (i = 0; i < sizeof(roads) / sizeof(roads[0]); i++)
         if (roads[i][0] != '\0')
             used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
                                      used == 0 ? "at most " : ", ", roads[i]);
+    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s", used > 0 ? richest : "",
+                             used > 0 && little[0] != '\0' ? "; " : "", little);
     if (used == 0)
         return;
-    snprintf(text + used, sizeof(text) - used, "%s", richest);
     snprintf(label, sizeof(label), "%-*s", LABEL, "gain");
     ridge_output_wrap(output, LABEL, label, text);
 }

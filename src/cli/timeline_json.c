@@ -148,6 +148,7 @@ static void write_gap(const struct timeline_file *file, const ridge_device_accou
     ridge_json_begin_object(json, NULL);
     ridge_json_integer(json, "start_ns", gap->start_ns);
     ridge_json_integer(json, "end_ns", gap->end_ns);
+    ridge_json_integer(json, "at_ns", timeline_at_ns(file, gap->start_ns));
     ridge_json_text(json, "cause", ridge_idle_name((ridge_idle)gap->cause));
     write_op(json, "before", file->trace, gap->before);
     write_op(json, "after", file->trace, gap->after);
@@ -242,6 +243,7 @@ static void write_times(const ridge_device_account *account, ridge_json *json)
         {"kernel_count", account->kernel_count},
         {"copy_count", account->copy_count},
         {"graph_row_count", account->graph_row_count},
+        {"launch_count", account->launch_count},
         {"graph_launch_count", account->graph_launch_count},
         {"graph_kernel_count", account->graph_kernel_count},
         {"queue_depth_most", account->queue_depth_most},
@@ -376,6 +378,8 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_text(json, "worst", next->worst != NULL ? next->worst->sum.name : NULL);
     ridge_json_text(json, "ncu", next->ncu != NULL && next->ncu[0] != '\0' ? next->ncu : NULL);
     ridge_json_number(json, "idle_gain", next->idle_gain);
+    ridge_json_number(json, "start_frac", next->start_frac);
+    ridge_json_number(json, "steady_gain", next->steady_gain);
     ridge_json_number(json, "copy_gain", next->copy_gain);
     ridge_json_number(json, "collective_gain", next->collective_gain);
     ridge_json_number(json, "worst_gain", next->worst_gain);
@@ -430,6 +434,10 @@ ridge_status timeline_write_json(const struct timeline_file *file,
 
     ridge_json_text(json, "file", file->path);
     write_info(file, request->show_command, json);
+    if (file->device_count > 0)
+        ridge_json_integer(json, "origin_ns", file->origin_ns);
+    else
+        ridge_json_null(json, "origin_ns");
     timeline_write_part(file, json);
     write_faults(file, json);
     if (file->main != NULL)

@@ -87,7 +87,7 @@ static void print_queue(const struct timeline_view *view, ridge_output *output)
             timeline_time(account->median_launch_period_ns, text, sizeof(text)),
             timeline_time(account->median_kernel_ns, other, sizeof(other)));
     if (!isnan(account->queue_empty_frac))
-        add(&line, "; queue empty at %.0f %%, median depth %.*f, most %zu",
+        add(&line, "; queue empty at %.0f %%, %.*f ahead of a launch (median), at most %zu",
             100 * account->queue_empty_frac,
             account->queue_depth_median == floor(account->queue_depth_median) ? 0 : 1,
             account->queue_depth_median, account->queue_depth_most);
@@ -221,7 +221,8 @@ static void print_richest(const ridge_timeline_next *next, ridge_output *output)
         return;
     timeline_short_name(next->richest->sum.name, name, sizeof(name));
     sizes = next->richest->sum.sizes;
-    add(&line, "%.160s, where most is to gain: %.1f %% of the span, %.3gx its least time", name,
+    add(&line, "%.160s, where most is to gain%s: %.1f %% of the span, %.3gx its least time", name,
+        next->worst->bound_count > 0 ? "" : " of those with a least time",
         100 * next->richest_frac, next->richest->ratio);
     if (next->richest->sum.size_count > 0)
         add(&line, "; launches: %" PRIu64 " of %s, %" PRIu64 " of %s", sizes[0].count,

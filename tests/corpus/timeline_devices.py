@@ -29,7 +29,7 @@ VERDICTS = {
     "cudatutorial__report1.sqlite": {0: "GPU-BOUND"},
     "dlprof__nsys_profile.sqlite": {0: "LAUNCH-BOUND decode-like"},
     "extrap__ex-gpu.s1000.sqlite": {0: "MODULE-BOUND"},
-    "flameox__nsight-2025.5.2.sqlite": {0: "MIXED decode-like"},
+    "flameox__nsight-2025.5.2.sqlite": {0: "MIXED"},
     "flashinfer-bench__40_LayerNorm_custom.sqlite": {0: "NO-WORK"},
     "flashinfer-bench__9_Tall_skinny_ref.sqlite": {0: "NO-WORK"},
     "kineto__tb_resnet50_nw0_2021.pt.trace.json.gz": {0: "NO-WORK"},

@@ -350,10 +350,10 @@ static void queue_among(size_t other_count)
     made = make_window(rows, LAUNCHING + other_count, NULL);
     account = made.devices;
     assert_true(account->median_launch_period_ns == 2000);
-    /* Depths 1, 2, 0 and 1. */
-    assert_true(account->queue_depth_median == 1);
-    assert_int_equal(account->queue_depth_most, 2);
-    assert_int_equal(account->streams[0].queue_depth_most, 2);
+    /* In front of each 0, 1, 0 and 0: an empty queue has nobody in front. */
+    assert_true(account->queue_depth_median == 0);
+    assert_int_equal(account->queue_depth_most, 1);
+    assert_int_equal(account->streams[0].queue_depth_most, 1);
     assert_int_equal(account->streams[1].queue_depth_most, 0);
     assert_true(account->queue_empty_frac == 0.5); /* the first and the graph */
     assert_int_equal(account->graph_launch_count, 1);
@@ -426,7 +426,7 @@ static void queue_full_by_depth(void **state)
         rows[2 * i + 1] = (trace_row){ROW_KERNEL, "a", start_ns, start_ns + 900, .key = i + 1};
     }
     made = MAKE(rows);
-    assert_int_equal(made.devices->queue_depth_most, COUNT);
+    assert_int_equal(made.devices->queue_depth_most, COUNT - 1);
     assert_int_equal(made.devices->queue_full_ns, 100001);
     unmake(&made);
 }
@@ -727,7 +727,7 @@ static void busy_and_idle_at_once(void **state)
     assert_int_equal(made.devices[0].gaps_by_size[LAUNCHES - 2], LAUNCHES - 2);
     assert_true(made.devices[0].median_launch_period_ns == 100000);
     assert_true(made.devices[0].queue_empty_frac == 1);
-    assert_int_equal(made.devices[0].queue_depth_most, 1);
+    assert_int_equal(made.devices[0].queue_depth_most, 0);
     unmake(&made);
     free(rows);
 }

@@ -252,6 +252,31 @@ static void never_profiles_communication(void **state)
     ridge_trace_free(trace);
 }
 
+/* Farthest from its least time, but there is less than half a percent to gain. */
+static void gains_of_nothing_are_not_first(void **state)
+{
+    static const trace_row rows[] = {
+        {ROW_CALL, "cuInit", 0, 5},
+        {ROW_CALL, "cudaLaunchKernel", 10, 20, .key = 1},
+        {ROW_KERNEL, "large", 100, 90100, .key = 1},
+        {ROW_CALL, "cudaLaunchKernel", 20, 30, .key = 2},
+        {ROW_KERNEL, "small", 90100, 92100, .key = 2},
+    };
+    static const char text[] = "large bytes=80000\nsmall bytes=1600\n";
+    ridge_trace *const trace = TRACE_OF(rows);
+    ridge_given_bounds *given;
+    ridge_timeline_next next;
+
+    (void)state;
+    assert_int_equal(ridge_given_bounds_parse(text, sizeof(text) - 1, &given, NULL), RIDGE_OK);
+    plan(trace, given, false, &next);
+    assert_string_equal(next.ranks[0].sum.name, "small");
+    assert_string_equal(next.worst->sum.name, "large");
+    ridge_timeline_next_free(&next);
+    ridge_given_bounds_free(given);
+    ridge_trace_free(trace);
+}
+
 /* -- the line ---------------------------------------------------------------------------------- */
 
 static const trace_row first_calls[] = {
@@ -499,6 +524,8 @@ static struct gain_case {
      1, "b", NULL},
     {"1.5 times", "a bytes=36000\nb bytes=14001", RIDGE_TIMELINE_MIXED, 20000, true, true, 10 / 8.0,
      100000 / 84001.0, 100 / 85.0, 100000 / 60001.0, 1, "b", "a"},
+    {"half of the time has a least time", "b bytes=14000", RIDGE_TIMELINE_GPU_BOUND, 4900, true,
+     false, 1000 / 951.0, NAN, 10 / 7.0, 100 / 84.0, 1 / 3.0, "a", "b"},
     {"the host gives more", "a bytes=59000\nb bytes=29000", RIDGE_TIMELINE_MIXED, 10000, false,
      true, 10 / 9.0, 100 / 99.0, 10 / 7.0, 100 / 98.0, 1, "a", NULL},
     {"above 20 % the verdict decides", "", RIDGE_TIMELINE_SYNC_BOUND, 21000, false, true,
@@ -788,6 +815,27 @@ static void tells_more(void **state)
     ridge_trace_free(trace);
 }
 
+/* 30 ms in front of the kernels, 100 us between them. */
+static void tells_the_gain_behind_the_start(void **state)
+{
+    ridge_trace *const trace = TRACE_OF(one_gap_rows);
+    ridge_trace *const loop = TRACE_OF(loop_rows);
+    const double idle_ns = 30001000 + 102000, rest_ns = 31000000 - 30002000;
+    ridge_timeline_next next;
+
+    (void)state;
+    plan(trace, NULL, false, &next);
+    is_gain(next.idle_gain, 31000000 / (31000000 - idle_ns));
+    is_gain(next.start_frac, 30001000 / idle_ns);
+    is_gain(next.steady_gain, rest_ns / (rest_ns - 102000));
+    ridge_timeline_next_free(&next);
+    plan(loop, NULL, false, &next);
+    assert_true(isnan(next.start_frac) && isnan(next.steady_gain));
+    ridge_timeline_next_free(&next);
+    ridge_trace_free(trace);
+    ridge_trace_free(loop);
+}
+
 /* Within a gap nothing says that there is a loop. */
 static void tells_a_window_in_a_gap(void **state)
 {
@@ -795,11 +843,13 @@ static void tells_a_window_in_a_gap(void **state)
     ridge_trace *const trace = TRACE_OF(loop_rows);
     ridge_timeline *timeline;
     ridge_timeline_next next;
+    size_t count;
 
     (void)state;
     assert_int_equal(ridge_timeline_create(trace, &window, &timeline, NULL), RIDGE_OK);
-    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_main_device(timeline), NULL, NULL,
-                                         false, &next, NULL),
+    assert_null(ridge_timeline_main_device(timeline)); /* one with kernels */
+    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_devices(timeline, &count), NULL,
+                                         NULL, false, &next, NULL),
                      RIDGE_OK);
     assert_non_null(strstr(next.fix, "no kernel runs in this part"));
     ridge_timeline_next_free(&next);
@@ -890,6 +940,7 @@ int main(void)
     cases_add(&list, "below its least time", below_the_bound_is_not_the_worst, NULL);
     cases_add(&list, "sizes beyond all time", sizes_beyond_all_time_give_no_bound, NULL);
     cases_add(&list, "tiny kernels", tiny_kernels_are_not_first, NULL);
+    cases_add(&list, "nothing to gain", gains_of_nothing_are_not_first, NULL);
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
     CASES_ADD_ROWS(&list, writes_a_line, line_cases);
     CASES_ADD_ROWS(&list, tells_gains, gain_cases);
@@ -897,6 +948,7 @@ int main(void)
     CASES_ADD_ROWS(&list, tells_exposed_communication, exposed_cases);
     CASES_ADD_ROWS(&list, advises, advice_cases);
     CASES_ADD_ROWS(&list, tells_more, words_cases);
+    cases_add(&list, "the gain behind a start", tells_the_gain_behind_the_start, NULL);
     cases_add(&list, "a window in a gap", tells_a_window_in_a_gap, NULL);
     cases_add(&list, "the place of most of the time", names_the_place, NULL);
     cases_add(&list, "roofs of the device", takes_roofs_from_the_device, NULL);

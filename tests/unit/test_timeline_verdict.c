@@ -16,6 +16,7 @@ typedef struct verdict_case {
     int64_t causes[RIDGE_IDLE_COUNT]; /* the rest is other-api */
     double kernel_ns, period_ns, graph_gap_ns, depth, empty;
     size_t kernels, graph_kernels, graph_rows;
+    size_t launches; /* 0: enough of them */
     ridge_timeline_verdict verdict;
     ridge_pace pace;
 } verdict_case;
@@ -63,10 +64,12 @@ static verdict_case verdicts[] = {
     {"launch: whatever the kernels are", .idle_ns = 500000, .causes = {OF(DISPATCH, 400000)}, .kernel_ns = 10000, .period_ns = 10000, .empty = 1, .kernels = 1, IS(LAUNCH_BOUND), PACE(PREFILL)},
     {"launch: less than 80 % of idle", .idle_ns = 500000, .causes = {OF(DISPATCH, 399999)}, .kernel_ns = 10000, .period_ns = 10000, .empty = 1, .kernels = 1, IS(MIXED), PACE(PREFILL)},
     {"pace: kernels as long as the period", .kernel_ns = 10000, .period_ns = 10000, .kernels = 1, IS(GPU_BOUND), PACE(PREFILL)},
-    {"pace: two queued", .kernel_ns = 100, .period_ns = 10000, .depth = 2, .empty = 1, .kernels = 1, IS(GPU_BOUND), PACE(PREFILL)},
-    {"pace: busy all the same", .kernel_ns = 100, .period_ns = 10000, .depth = 1, .empty = 1, .kernels = 1, IS(GPU_BOUND)},
-    {"pace: the queue is seldom empty", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .depth = 1, .empty = 0.49, .kernels = 1, IS(MIXED)},
-    {"pace: decode", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .depth = 1, .empty = 0.5, .kernels = 1, IS(MIXED), PACE(DECODE)},
+    {"pace: one in front", .kernel_ns = 100, .period_ns = 10000, .depth = 1, .empty = 1, .kernels = 1, IS(GPU_BOUND), PACE(PREFILL)},
+    {"pace: busy all the same", .kernel_ns = 100, .period_ns = 10000, .depth = 0.5, .empty = 1, .kernels = 1, IS(GPU_BOUND)},
+    {"pace: the queue is seldom empty", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .empty = 0.49, .kernels = 1, IS(MIXED)},
+    {"pace: decode", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .empty = 0.5, .kernels = 1, IS(MIXED), PACE(DECODE)},
+    {"pace: 9 launches", .idle_ns = 500000, .kernel_ns = 100, .period_ns = 10000, .empty = 0.5, .kernels = 1, .launches = 9, IS(MIXED)},
+    {"pace: one of 9 launches", .kernel_ns = 10000, .period_ns = 10000, .kernels = 1, .launches = 9, IS(GPU_BOUND)},
 };
 /* clang-format on */
 
@@ -89,6 +92,7 @@ static void judged(void **state)
         .median_launch_period_ns = row->period_ns != 0 ? row->period_ns : 1e9,
         .median_graph_gap_ns = row->graph_gap_ns,
         .queue_depth_median = row->depth,
+        .launch_count = row->launches != 0 ? row->launches : 10,
         .queue_empty_frac = row->empty,
     };
     int64_t rest_ns = row->idle_ns;
@@ -171,6 +175,23 @@ static void reasons_have_exposed_communication(void **state)
     assert_string_equal(account.reason, "idle 1.0 %, kernel median 5.00 us");
 }
 
+/* An empty queue has nobody ahead. */
+static void reasons_have_the_queue(void **state)
+{
+    ridge_device_account account = {.end_ns = 100000,
+                                    .kernel_ns = 100000,
+                                    .kernel_count = 30,
+                                    .median_kernel_ns = 5000,
+                                    .median_launch_period_ns = 5100,
+                                    .queue_empty_frac = 1};
+
+    (void)state;
+    account_judge(&account, 0);
+    assert_string_equal(account.reason,
+                        "idle 0.0 %, kernel median 5.00 us, a launch every 5.10 us, "
+                        "0 queued ahead of it (median)");
+}
+
 static void names(void **state)
 {
     (void)state;
@@ -194,6 +215,7 @@ int main(void)
     cases_add(&list, "the reason has the numbers", reasons_have_the_numbers, NULL);
     cases_add(&list, "the reason has exposed communication", reasons_have_exposed_communication,
               NULL);
+    cases_add(&list, "the reason has the queue", reasons_have_the_queue, NULL);
     cases_add(&list, "names", names, NULL);
     return cases_run(&list, "timeline_verdict");
 }

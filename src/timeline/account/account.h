@@ -22,13 +22,13 @@ enum {
     ACCOUNT_GRAPH_GAP_NS = 3000,      /* inside a graph, at the most, to be called back to back */
     ACCOUNT_LOST_GRAPH_OPS = 2,       /* a graph launch with no more work than this, */
     ACCOUNT_LOST_GRAPH_GAP_NS = 1000000, /* beside an unexplained gap longer than this */
-    ACCOUNT_QUEUE_DEPTH_FULL = 1000, /* the driver's queue holds 1022 to 1024 (HTA; seen 1015) */
+    ACCOUNT_QUEUE_DEPTH_FULL =
+        1000, /* with the launch itself: the driver's queue holds 1022 to 1024 (HTA; seen 1015) */
     ACCOUNT_QUEUE_FULL_CALL_NS = 100000, /* a launch call that waits for room */
     ACCOUNT_SYNC_SKEW_NS = 1000          /* between the clocks of host and GPU */
 };
 
-#define ACCOUNT_EXPOSED_LEAST                                                                      \
-    0.05 /* of the span, communication that nothing else overlaps, to tell */
+#define ACCOUNT_EXPOSED_LEAST 0.05 /* of the span: communication that nothing hides, to be told */
 
 /* -- calls by name ----------------------------------------------------------------------------- */
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How far the host is ahead: launches of a device's work, the time between them, how many had
+ * How far the host is ahead: launches of a device's work, the time between them, how many others had
  * returned and not started. A call that launches several pieces of work (a graph) counts once, for
- * the stream where it starts. Depth is counted a stream each, when a call returns. */
+ * the stream where it starts. Depth is counted a stream each, when a call returns: what stands in
+ * front of its work, behind that which runs. */
 #include "timeline/account/account.h"
 
 #include <math.h>
@@ -228,12 +229,15 @@ static int64_t find_depths_of(const queue_launch *launches, size_t count, int64_
     account_sort(starts, count, sizeof(*starts), account_order);
     for (size_t i = 0; i < count; i++) {
         const int64_t call_ns = launches[i].return_ns - launches[i].call_ns;
+        const bool waits = launches[i].start_ns > launches[i].return_ns;
+        size_t waiting;
 
         while (started < count && starts[started] <= launches[i].return_ns)
             started++;
-        depths[i] = started < i + 1 ? (int64_t)(i + 1 - started) : 0;
+        waiting = started < i + 1 ? i + 1 - started : 0;
+        depths[i] = (int64_t)waiting - (waits && waiting > 0 ? 1 : 0);
         *most = (size_t)depths[i] > *most ? (size_t)depths[i] : *most;
-        if (depths[i] >= ACCOUNT_QUEUE_DEPTH_FULL && call_ns > ACCOUNT_QUEUE_FULL_CALL_NS)
+        if (waiting >= ACCOUNT_QUEUE_DEPTH_FULL && call_ns > ACCOUNT_QUEUE_FULL_CALL_NS)
             full_ns = account_add(full_ns, call_ns);
     }
     return full_ns;
@@ -353,6 +357,7 @@ bool account_queue(account_device *device)
     if (launches.rows != NULL)
         numbers = ridge_calloc(2 * launches.count + 1, sizeof(*numbers));
     if (numbers != NULL) {
+        device->account.launch_count = launches.count;
         find_period(device, launches.rows, launches.count, numbers);
         find_empty(device, launches.rows, launches.count);
         count_graphs(device, launches.rows, launches.count);

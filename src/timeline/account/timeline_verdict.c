@@ -22,7 +22,8 @@
 #define LAUNCH_CAUSE_ALONE 0.80  /* more of both */
 #define LAUNCH_KERNEL_MOST 0.50  /* a kernel, of the time between launches */
 #define NO_WORK_LEAST 0.50       /* of the idle time */
-#define PACE_DEPTH_LEAST 2.0     /* launches queued, for the host to be ahead */
+#define PACE_DEPTH_LEAST 1.0     /* launches in front of one, for the host to be ahead */
+#define PACE_LAUNCHES_LEAST 10   /* below medians may be anything */
 #define PACE_EMPTY_LEAST 0.50    /* of the launches, that found nothing to wait for */
 
 /* -- the numbers that rules speak of ----------------------------------------------------------- */
@@ -164,7 +165,7 @@ static void say_busy(const verdict_numbers *numbers, ridge_device_account *accou
 
     if (!isnan(account->median_launch_period_ns))
         snprintf(account->reason + length, sizeof(account->reason) - (size_t)length,
-                 ", a launch every %s, %.0f queued (median)",
+                 ", a launch every %s, %.0f queued ahead of it (median)",
                  nanoseconds(account->median_launch_period_ns).text,
                  floor(account->queue_depth_median));
 }
@@ -314,6 +315,8 @@ static ridge_pace pace_of(const verdict_numbers *numbers)
 {
     const ridge_device_account *const account = numbers->account;
 
+    if (account->launch_count < PACE_LAUNCHES_LEAST)
+        return RIDGE_PACE_UNKNOWN;
     if (account->median_kernel_ns >= account->median_launch_period_ns ||
         account->queue_depth_median >= PACE_DEPTH_LEAST)
         return RIDGE_PACE_PREFILL;

@@ -72,12 +72,6 @@ static double gain_of(const ridge_kernel_rank *rank)
     return rank->bound_ns * (rank->ratio - 1);
 }
 
-/* Faster than main memory: there is nothing to win that the least time could show. */
-static bool is_below(const ridge_kernel_rank *rank)
-{
-    return rank->ratio < 1;
-}
-
 /* 0: large and far from its bound; 1: large, with no bound that says something; 2: the rest. */
 static int class_of(const ridge_kernel_rank *rank)
 {
@@ -102,19 +96,6 @@ static int order_ranks(const void *left, const void *right)
     if (a->sum.count != b->sum.count)
         return a->sum.count > b->sum.count ? -1 : 1;
     return strcmp(a->sum.name, b->sum.name);
-}
-
-/* The first that is not below its least time, but no communication: a profiler runs a kernel several
- * times, and one that waits for another rank would wait for ever. */
-static void find_worst(const ridge_trace *trace, ridge_timeline_next *out)
-{
-    size_t count;
-    const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
-
-    for (size_t i = 0; i < out->rank_count && out->worst == NULL; i++)
-        if ((ops[out->ranks[i].sum.first_op].flags & RIDGE_OP_COLLECTIVE) == 0 &&
-            !is_below(&out->ranks[i]))
-            out->worst = &out->ranks[i];
 }
 
 static ridge_status make_ranks(const ridge_trace *trace, const ridge_trace_sums *sums,
@@ -146,7 +127,6 @@ static ridge_status make_ranks(const ridge_trace *trace, const ridge_trace_sums 
     ridge_free(by_name);
     if (out->rank_count > 1)
         qsort(out->ranks, out->rank_count, sizeof(*out->ranks), order_ranks);
-    find_worst(trace, out);
     return RIDGE_OK;
 }
 

@@ -12,7 +12,9 @@
 /* Where both roads are told, the one that gives more first. */
 static const double idle_least = 0.05, idle_most = 0.20;
 static const double richer_least = 1.5;
-static const double worth_least = 0.01; /* of the span */
+static const double worth_least = 0.01;   /* of the span */
+static const double gain_shown = 1.005;   /* less is 1.00x */
+static const double bounded_least = 0.50; /* of the kernels' time, to rank by least times */
 
 static double gain(double span_ns, double saved_ns)
 {
@@ -60,6 +62,20 @@ static void advise_on_exposed(const ridge_device_account *device, double span_ns
     memcpy(out->exposed, words, sizeof(words));
 }
 
+static void find_start(const ridge_trace *trace, const ridge_device_account *device,
+                       ridge_timeline_next *out)
+{
+    next_start_of start;
+    double rest_ns;
+
+    out->start_frac = out->steady_gain = NAN;
+    if (!next_start(trace, device, &start))
+        return;
+    rest_ns = (double)sum_span_ns(start.end_ns, device->end_ns);
+    out->start_frac = start.idle_frac;
+    out->steady_gain = gain(rest_ns, (1 - start.idle_frac) * (double)device->idle_ns);
+}
+
 /* What the calls that have a least time take above it; 0 where none has. */
 static double saved_by(const ridge_kernel_rank *rank)
 {
@@ -71,6 +87,50 @@ static bool communicates(const ridge_trace *trace, const ridge_kernel_rank *rank
     size_t count;
 
     return (ridge_trace_ops(trace, &count)[rank->sum.first_op].flags & RIDGE_OP_COLLECTIVE) != 0;
+}
+
+/* Without calls that have a least time, a kernel that is twice as fast. */
+static double could_save(const ridge_kernel_rank *rank)
+{
+    return rank->bound_count > 0 ? saved_by(rank) : (double)rank->sum.total_ns / 2;
+}
+
+/* May it be the one to profile? No communication: a profiler runs a kernel several times, and one that
+ * waits for another rank would wait for ever. None that is faster than main memory. */
+static bool may_be_worst(const ridge_trace *trace, const ridge_kernel_rank *rank)
+{
+    return !communicates(trace, rank) && !(rank->ratio < 1);
+}
+
+/* The first in the ranking where calls with a least time make most of the time; else the one with most
+ * time, whether it has one or not: the rest of the time may hide anything. */
+static bool comes_before(const ridge_kernel_rank *rank, const ridge_kernel_rank *other,
+                         bool by_time)
+{
+    return other == NULL || (by_time && rank->sum.total_ns > other->sum.total_ns);
+}
+
+/* One that could save something goes before one that could not. */
+static void find_worst(const ridge_trace *trace, const ridge_device_account *device, double span_ns,
+                       ridge_timeline_next *out)
+{
+    const bool by_time = !(out->bounded_frac >= bounded_least);
+    /* Where the time between comes first, kernels are held against what is left behind it. */
+    const double whole_ns =
+        out->is_inside || next_has_two_roads(device) ? span_ns : span_ns - (double)device->idle_ns;
+    const ridge_kernel_rank *worst = NULL, *first = NULL;
+
+    for (size_t i = 0; i < out->rank_count; i++) {
+        const ridge_kernel_rank *const rank = &out->ranks[i];
+
+        if (!may_be_worst(trace, rank))
+            continue;
+        if (comes_before(rank, first, by_time))
+            first = rank;
+        if (!(gain(whole_ns, could_save(rank)) < gain_shown) && comes_before(rank, worst, by_time))
+            worst = rank;
+    }
+    out->worst = worst != NULL ? worst : first;
 }
 
 static void find_richest(const ridge_trace *trace, double span_ns, ridge_timeline_next *out)
@@ -110,14 +170,18 @@ void next_gains(const ridge_trace *trace, const ridge_device_account *device,
     for (size_t i = 0; i < out->rank_count; i++) {
         const ridge_kernel_rank *const rank = &out->ranks[i];
 
+        if (communicates(trace, rank))
+            continue;
         saved_ns += saved_by(rank);
         total_ns += (double)rank->sum.total_ns;
         bounded_ns += rank->bound_count > 0 ? rank->bound_ns * rank->ratio : 0;
     }
     out->idle_gain = gain(span_ns, (double)device->idle_ns);
     out->copy_gain = copy_gain(device, span_ns);
+    find_start(trace, device, out);
     out->collective_gain = gain(span_ns, exposed_of(device));
     out->bounded_frac = total_ns > 0 ? bounded_ns / total_ns : NAN;
+    find_worst(trace, device, span_ns, out);
     out->kernels_gain =
         bounded_ns > 0 ? gain(span_ns, saved_ns < kernel_ns ? saved_ns : kernel_ns) : NAN;
     out->worst_gain = out->worst_half_gain = NAN;

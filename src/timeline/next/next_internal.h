@@ -55,6 +55,14 @@ ridge_status ncu_line_make(const ridge_trace *trace, const ridge_trace_sum *kern
  * part of the trace was asked for, so that ranges of it may be advised. */
 void next_advice(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
                  char *text, size_t size);
+/* The start of a process, where most of the idle time lies in front of most of the kernels' time. */
+typedef struct next_start_of {
+    int64_t end_ns;   /* of a gap */
+    double idle_frac; /* of the idle time, until then */
+} next_start_of;
+/* false: there is none. */
+bool next_start(const ridge_trace *trace, const ridge_device_account *device, next_start_of *out);
+
 /* In words, how to see the part that repeats where most of the idle time lies outside of it; false:
  * there is no such part. */
 bool next_steady(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,

@@ -138,22 +138,15 @@ static double kernel_ns_of(const ridge_trace *trace, const ridge_device_account 
                : 0;
 }
 
-/* Where the start ends. */
-typedef struct start_end {
-    int64_t end_ns;   /* of a gap */
-    double idle_frac; /* of the idle time, until then */
-    double lead;      /* by how much that is above the part of the kernels' time until then */
-} start_end;
-
 /* In a loop idle time and kernels grow in step, however long its gaps are. A start has idle time and
  * next to no kernels, be it one gap or many: it ends where the one is farthest ahead of the other. */
-static start_end find_start(const ridge_trace *trace, const ridge_device_account *device)
+bool next_start(const ridge_trace *trace, const ridge_device_account *device, next_start_of *out)
 {
     size_t op_count, next = 0;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
-    start_end found = {device->start_ns, 0, 0};
-    double kernels_ns = 0, before_ns = 0, idle_ns = 0;
+    double kernels_ns = 0, before_ns = 0, idle_ns = 0, most = 0;
 
+    *out = (next_start_of){device->start_ns, 0};
     for (size_t i = 0; i < op_count; i++)
         kernels_ns += kernel_ns_of(trace, device, &ops[i]);
     for (size_t i = 0; i < device->gap_count && kernels_ns > 0; i++) {
@@ -165,10 +158,11 @@ static start_end find_start(const ridge_trace *trace, const ridge_device_account
         idle_ns += (double)sum_span_ns(gap->start_ns, gap->end_ns);
         idle_frac = idle_ns / (double)device->idle_ns;
         lead = idle_frac - before_ns / kernels_ns;
-        if (lead > found.lead)
-            found = (start_end){gap->end_ns, idle_frac, lead};
+        if (lead > most)
+            *out = (next_start_of){gap->end_ns, idle_frac};
+        most = lead > most ? lead : most;
     }
-    return found;
+    return most >= LEAD_LEAST;
 }
 
 bool next_steady(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
@@ -177,7 +171,7 @@ bool next_steady(const ridge_trace *trace, const ridge_device_account *device, b
     size_t op_count;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
     family steps;
-    start_end start;
+    next_start_of start;
     double from_ms, to_ms;
 
     if (is_whole && find_steps(trace, &steps) &&
@@ -188,8 +182,7 @@ bool next_steady(const ridge_trace *trace, const ridge_device_account *device, b
         snprintf(text, size, "most of it is the start: see the steps with --range '%s'", pattern);
         return true;
     }
-    start = find_start(trace, device);
-    if (op_count == 0 || start.lead < LEAD_LEAST)
+    if (!next_start(trace, device, &start))
         return false;
     from_ms = ceil((double)sum_span_ns(ops[0].start_ns, start.end_ns) / 1e5) / 10;
     to_ms = ceil((double)sum_span_ns(ops[0].start_ns, device->end_ns) / 1e5) / 10;

@@ -125,6 +125,28 @@ def copies():
     return trace
 
 
+def start():
+    """A benchmark of a dozen kernels behind a start of 30 ms, in which code is loaded."""
+    trace, at = Trace(), 30100.0
+    trace.copy("Memcpy HtoD (Pinned -> Device)", 100, 110, 20, 524288)
+    trace.call("cuLibraryLoadData", 4000, 1500)
+    for _ in range(12):
+        trace.launch(GEMM, at, at + 8, 1000)
+        at += 1040
+    return trace
+
+
+def exposed():
+    """Products that a reduction follows, which nothing overlaps: a rank that waits for the others."""
+    trace, begin = Trace(0, 8), 140.0
+    for i in range(12):
+        kernel, dur = (GEMM, 100) if i % 2 == 0 else (NORM, 20)
+        trace.launch(kernel, 100 + 24 * i, begin, dur)
+        trace.launch(REDUCE, 112 + 24 * i, begin + dur + 2, 150, 13, "cudaLaunchKernelExC")
+        begin += dur + 154
+    return trace
+
+
 def loader():
     """Data is loaded in the step, in an operation: 20 ms without a call, and as long without one."""
     trace, at = Trace(), 100.0
@@ -238,6 +260,8 @@ def main():
     prefill().save("prefill.json")
     graph().save("graph.json")
     copies().save("copies.json")
+    start().save("start.json")
+    exposed().save("exposed.json")
     loader().save("loader.json")
     between_devices().save("devices.json")
     empty = Trace()

@@ -1,0 +1,1 @@
+sed -e '/ProfilerStep#0/d' timeline/decode.json > "${TMPDIR:-/tmp}/ridge_warm.$$"; sed -e '71,93d' -e '70s/,$//' timeline/decode.json > "${TMPDIR:-/tmp}/ridge_three.$$"; ridge timeline "${TMPDIR:-/tmp}/ridge_warm.$$" "${TMPDIR:-/tmp}/ridge_three.$$" | sed 's/ridge_\([a-z]*\)\..*/\1/'; rm "${TMPDIR:-/tmp}/ridge_warm.$$" "${TMPDIR:-/tmp}/ridge_three.$$"

@@ -1,0 +1,1 @@
+ridge timeline --csv gaps --window 1..2 timeline/alloc.sqlite

@@ -1,0 +1,1 @@
+ridge timeline timeline/start.json
