@@ -222,8 +222,8 @@ static void print_richest(const ridge_timeline_next *next, ridge_output *output)
     timeline_short_name(next->richest->sum.name, name, sizeof(name));
     sizes = next->richest->sum.sizes;
     add(&line, "%.160s, where most is to gain%s: %.1f %% of the span, %.3gx its least time", name,
-        next->worst->bound_count > 0 ? "" : " of those with a least time",
-        100 * next->richest_frac, next->richest->ratio);
+        next->worst->bound_count > 0 ? "" : " of those with a least time", 100 * next->richest_frac,
+        next->richest->ratio);
     if (next->richest->sum.size_count > 0)
         add(&line, "; launches: %" PRIu64 " of %s, %" PRIu64 " of %s", sizes[0].count,
             timeline_time(sizes[0].median_ns, time, sizeof(time)), sizes[1].count,

@@ -874,6 +874,7 @@ static void tells_a_window_in_a_gap(void **state)
 
     (void)state;
     assert_int_equal(ridge_timeline_create(trace, &window, &timeline, NULL), RIDGE_OK);
+    assert_null(ridge_timeline_main_device(timeline)); /* one with kernels */
     assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_devices(timeline, &count), NULL,
                                          NULL, false, &next, NULL),
                      RIDGE_OK);
