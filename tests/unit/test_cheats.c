@@ -216,8 +216,13 @@ static void is_caught(void **state)
 {
     const struct cheat_case *const test = *state;
     ridge_comparison result;
+    int tries = test->compute == works_elsewhere ? 6 : 1;
 
-    run(test, test->without, &result);
+    /* The guard waits 2 ms for a late write: on a busy machine the other thread may get no core in
+     * that time, nor in any other slot of a short run. */
+    do
+        run(test, test->without, &result);
+    while (result.verdict != RIDGE_VERDICT_INVALID && --tries > 0);
     if (result.verdict != RIDGE_VERDICT_INVALID ||
         strcmp(result.invalid_guard, ridge_guard_name(test->guard)) != 0 ||
         strstr(result.invalid_cause, test->cause) == NULL)

@@ -44,7 +44,7 @@ class Sample(NamedTuple):
 
     number: int
     now: Contents
-    before: Optional[Contents]  # another set's inputs lay there; None: they were not changed
+    before: Tuple[Contents, ...]  # inputs that lay there, since the set was made
     found: List[Any]
     is_scrambled: bool
 
@@ -58,7 +58,8 @@ class Samples:
         self.kept: Dict[int, List[Sample]] = {}
         self._chance = random.Random(seed ^ 0x5851F42D)
         self._seen: Dict[int, Any] = {}
-        self._armed: Optional[Tuple[Contents, Optional[Contents]]] = None
+        self._armed: Optional[Contents] = None
+        self._before: Dict[int, List[Contents]] = {}  # by set
         self._offered: Dict[int, int] = {}
         self._scrambled: List[int] = []
         self._slots = 0
@@ -72,6 +73,10 @@ class Samples:
 
     def forget(self) -> None:
         """The sets are gone."""
+        self._stop_watching()
+        self._before = {}
+
+    def _stop_watching(self) -> None:
         self.watched = -1
         self._armed = None
 
@@ -82,44 +87,48 @@ class Samples:
         return Contents({i: _arrays.clone(value) for i, value in inputs.items()}, others,
                         sum(map(_arrays.nbytes, inputs.values())))
 
-    def _refill(self, made: Dict[int, Arguments], number: int) -> Optional[Contents]:
-        """Exchanges the inputs of two sets; what lay there, None when it stays."""
+    def _refill(self, made: Dict[int, Arguments], number: int) -> None:
+        """Exchanges the inputs of two sets, where that can be."""
         others = [other for other in made if other != number]
         if not others:
-            return None
-        here, there = made[number], made[self._chance.choice(others)]
+            return
+        partner = self._chance.choice(others)
+        here, there = made[number], made[partner]
         mine, other = self._contents(here), self._contents(there)
         if mine.inputs.keys() != other.inputs.keys() or not all(
                 _arrays.is_writable(here[i]) and _arrays.is_writable(there[i]) and
                 _arrays.dtype_of(here[i]) == _arrays.dtype_of(there[i]) and
                 _arrays.shape_of(here[i]) == _arrays.shape_of(there[i]) for i in mine.inputs):
-            return None
+            return
         for i in mine.inputs:
             _arrays.restore(here[i], other.inputs[i])
             if here[i] is not there[i]:
                 _arrays.restore(there[i], mine.inputs[i])
-        return mine
+        self._before.setdefault(number, []).append(mine)
+        self._before.setdefault(partner, []).append(other)
+        self._bytes += mine.nbytes + other.nbytes
 
     def _prepare(self, made: Dict[int, Arguments], guards: int) -> int:
         """Chooses a set, refills and poisons it."""
         number = self._chance.choice(sorted(made))
-        before = self._refill(made, number) if guards & REFILL else None
+        if guards & REFILL:
+            self._refill(made, number)
         for index in self.outputs:
             _arrays.fill(made[number][index], 0xFF)
-        self._armed = (self._contents(made[number]), before)
+        self._armed = self._contents(made[number])
         self._seen = {}
         return number
 
     def _take(self, arm: int, number: int, arguments: Arguments, returned: Any,
               is_scrambled: bool) -> None:
         assert self._armed is not None
-        now, before = self._armed
+        now = self._armed
         kept = self.kept.setdefault(arm, [])
         offered = self._offered[arm] = self._offered.get(arm, 0) + 1
         values = [arguments[index] for index in self.outputs] if returned is None else (
             list(returned) if isinstance(returned, (tuple, list)) else [returned])
         self._bytes += now.nbytes + sum(map(_arrays.nbytes, values))
-        sample = Sample(number, now, before,
+        sample = Sample(number, now, tuple(self._before.get(number, ())),
                         [_arrays.to_host(value, COMPARED_MOST) for value in values], is_scrambled)
         if len(kept) < KEPT:
             kept.append(sample)
@@ -134,13 +143,13 @@ class Samples:
         if self.watched in made and self._armed is not None and self._seen:
             if list(self._seen) == [arm] and guards & OUTPUTS:
                 self._take(arm, self.watched, made[self.watched], self._seen[arm], False)
-            self.forget()
+            self._stop_watching()
         if made and guards & SHARED and guards & OUTPUTS and arm not in self._scrambled:
             self._scrambled.append(arm)
             self.watched = -1
             number = self._prepare(made, guards | REFILL)
             self._take(arm, number, made[number], function(*made[number]), True)
-            self.forget()
+            self._stop_watching()
         is_cheap = self._spent_s < SHARE * (begin_s - self._began_s) and self._chance.random() < 0.5
         if (made and guards & (OUTPUTS | REFILL) and self.watched < 0 and
                 self._bytes < KEPT_BYTES and (self._slots <= 4 or is_cheap)):
@@ -184,8 +193,8 @@ class Samples:
                 cause = judge(expected, sample.found, ("a fresh call", names[arm]), arguments)
             if cause is None:
                 continue
-            if sample.before is not None and not empty:
-                old, arguments = answer(sample.before)
+            for contents in sample.before if not empty else ():
+                old, arguments = answer(contents)
                 if judge(old, sample.found, ("a fresh call", names[arm]), arguments) is None:
                     return REFILL, (f"{names[arm]}: the outputs of a launch are those of the inputs "
                                     "that were there before")
