@@ -110,11 +110,10 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(verdicts, [said.split(":")[0]], said)
 
     def test_axes_and_output(self):
-        found = support.until(
-            lambda found: found.returncode == 0,
-            lambda: self.run_ridge("bench", "python:mine:old", "--device", "cpu", "--budget", "0.5",
-                                   "--sweep", "m=3", "--json"))
-        self.assertEqual(found.returncode, 0, found.stderr)
+        """Whatever a busy machine makes of the times: 4 is INVALID."""
+        found = self.run_ridge("bench", "python:mine:old", "--device", "cpu", "--budget", "0.5",
+                               "--sweep", "m=3", "--json")
+        self.assertIn(found.returncode, (0, 4), found.stdout + found.stderr)
         self.assertEqual(json.loads(found.stdout)["cases"][0]["axes"], {"m": 3})
         self.assertIn("m is 3 {'m': 3}", found.stderr)
 
