@@ -154,12 +154,13 @@ typedef struct ridge_device_account {
     double queue_empty_frac; /* launches that found nothing queued or running; NAN */
     int64_t queue_full_ns;   /* threads that launch this device's work waited for room; summed */
 
-    int64_t concurrent_ns;   /* two pieces of work or more */
-    int64_t copy_ns;         /* union of copies and memsets */
-    int64_t copy_hidden_ns;  /* of it under kernels */
-    int64_t copy_busiest_ns; /* the longest union of one direction: to the device, from it, within
-                                   * it (memsets too), between devices. Unknown ones are in none */
-    int64_t collective_ns;   /* union of communication kernels */
+    int64_t concurrent_ns;  /* two pieces of work or more */
+    int64_t copy_ns;        /* union of copies and memsets */
+    int64_t copy_hidden_ns; /* of it under kernels */
+    /* The longest union of one direction: to the device, from it, within it (memsets too), between
+     * devices. Unknown ones are in none. */
+    int64_t copy_busiest_ns;
+    int64_t collective_ns;        /* union of communication kernels */
     int64_t collective_hidden_ns; /* of it under other kernels */
     size_t overlap_count;         /* on one stream: PDL */
     size_t concurrent_most;

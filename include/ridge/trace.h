@@ -291,6 +291,8 @@ const ridge_trace_info *ridge_trace_get_info(const ridge_trace *trace);
 /* The text of a name; "" for 0 and what is out of range. length may be NULL. */
 const char *ridge_trace_name(const ridge_trace *trace, uint32_t name, size_t *length);
 size_t ridge_trace_name_count(const ridge_trace *trace);
+/* Does a call of that name, of any runtime, give a GPU work: kernels, graphs, copies? By its words. */
+bool ridge_trace_call_is_launch(const char *name);
 
 /* Arrays; *count gets their number. */
 const ridge_trace_op *ridge_trace_ops(const ridge_trace *trace, size_t *count);

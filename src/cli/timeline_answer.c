@@ -173,21 +173,14 @@ static bool is_of_another_program(const struct timeline_file *file)
            calls + ranges == 0;
 }
 
-/* Calls that give a GPU work: kernels, graphs, copies. */
+/* Calls that give a GPU work. */
 static size_t count_launches(const struct timeline_file *file)
 {
-    static const char *const words[] = {"Launch", "Memcpy", "Memset"};
-    size_t count, launches = 0, i, k;
+    size_t count, launches = 0, i;
     const ridge_trace_api *const calls = ridge_trace_apis(file->trace, &count);
 
-    for (i = 0; i < count; i++) {
-        const char *const name = ridge_trace_name(file->trace, calls[i].name, NULL);
-
-        for (k = 0; k < sizeof(words) / sizeof(words[0]); k++)
-            if (strstr(name, words[k]) != NULL)
-                break;
-        launches += k < sizeof(words) / sizeof(words[0]);
-    }
+    for (i = 0; i < count; i++)
+        launches += ridge_trace_call_is_launch(ridge_trace_name(file->trace, calls[i].name, NULL));
     return launches;
 }
 

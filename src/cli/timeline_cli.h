@@ -3,7 +3,9 @@
  * Inside ridge timeline. timeline.c reads the command line and the traces, timeline_view.c computes
  * the tables that a screen or a document needs, the others print: timeline_answer.c the first lines,
  * timeline_text.c the screen, timeline_tables.c and timeline_gaps.c its tables, timeline_json.c,
- * timeline_csv.c; timeline_names.c names of kernels; timeline_part.c the part that is told; timeline_ranks.c several ranks, timeline_compare.c two traces. */
+ * timeline_csv.c and timeline_csv_groups.c; timeline_gain.c what each road gives, timeline_kernels.c
+ * names of kernels; timeline_part.c the part that is told; timeline_ranks.c several ranks,
+ * timeline_compare.c two traces. */
 #ifndef RIDGE_CLI_TIMELINE_CLI_H
 #define RIDGE_CLI_TIMELINE_CLI_H
 

@@ -176,6 +176,16 @@ static struct value *copy_sizes(const struct csv *csv, size_t *count)
     return values;
 }
 
+/* Mean, median, least, most and deviation; digits of a value and of what is computed of several. */
+static void add_spread(ridge_table *table, const struct group *group, int digits, int mean_digits)
+{
+    csv_add_decimal(table, group->average, mean_digits);
+    csv_add_decimal(table, group->median, mean_digits);
+    csv_add_decimal(table, group->least, digits);
+    csv_add_decimal(table, group->most, digits);
+    csv_add_decimal(table, group->deviation, mean_digits);
+}
+
 ridge_status csv_write_copy_sizes(const struct csv *csv)
 {
     static const ridge_column columns[] = {CSV_COLUMN("Total (MB)"),  CSV_COLUMN("Count"),
@@ -197,11 +207,7 @@ ridge_status csv_write_copy_sizes(const struct csv *csv)
 
         csv_add_decimal(table, group->total, 3);
         ridge_table_count(table, group->count);
-        csv_add_decimal(table, group->average, 3);
-        csv_add_decimal(table, group->median, 3);
-        csv_add_decimal(table, group->least, 3);
-        csv_add_decimal(table, group->most, 3);
-        csv_add_decimal(table, group->deviation, 3);
+        add_spread(table, group, 3, 3);
         ridge_table_text(table, group->name);
     }
     free(groups);
@@ -250,11 +256,7 @@ ridge_status csv_write_nvtx(const struct csv *csv)
         csv_add_decimal(table, total > 0 ? 100 * group->total / total : 0, 1);
         csv_add_decimal(table, group->total, 0);
         ridge_table_count(table, group->count);
-        csv_add_decimal(table, group->average, 1);
-        csv_add_decimal(table, group->median, 1);
-        csv_add_decimal(table, group->least, 0);
-        csv_add_decimal(table, group->most, 0);
-        csv_add_decimal(table, group->deviation, 1);
+        add_spread(table, group, 0, 1);
         ridge_table_text(table, style_name(group->style));
         ridge_table_text(table, group->name);
     }
@@ -319,11 +321,7 @@ static void add_projected_row(ridge_table *table, const struct group *group,
     csv_add_decimal(table, group->total, 0);
     csv_add_decimal(table, sum->range_ns, 0);
     ridge_table_count(table, group->count);
-    csv_add_decimal(table, group->average, 1);
-    csv_add_decimal(table, group->median, 1);
-    csv_add_decimal(table, group->least, 0);
-    csv_add_decimal(table, group->most, 0);
-    csv_add_decimal(table, group->deviation, 1);
+    add_spread(table, group, 0, 1);
     csv_add_decimal(table, sum->ops, 0);
     csv_add_decimal(table, sum->ops / instances, 1);
     csv_add_decimal(table, sum->levels / instances, 1);
@@ -539,11 +537,7 @@ static void add_pair_row(const struct csv *csv, ridge_table *table, const struct
     ridge_table_count(table, group->instances);
     ridge_table_count(table, group->count);
     csv_add_decimal(table, group->total, 0);
-    csv_add_decimal(table, group->average, 1);
-    csv_add_decimal(table, group->median, 1);
-    csv_add_decimal(table, group->least, 0);
-    csv_add_decimal(table, group->most, 0);
-    csv_add_decimal(table, group->deviation, 1);
+    add_spread(table, group, 0, 1);
     ridge_table_text(table, group->kernel);
 }
 

@@ -94,8 +94,7 @@ static bool is_collective(const char *name)
     return false;
 }
 
-/* Does a call of that name launch work? Only chooses between calls that share a key. */
-static bool is_launch(const char *name)
+bool ridge_trace_call_is_launch(const char *name)
 {
     static const char *const words[] = {"Launch", "Memcpy", "Memset"};
 
@@ -127,7 +126,7 @@ static uint8_t name_of(const ridge_trace *trace, const join_table *table, uint32
     if (*known == 0) {
         const char *const text = ridge_trace_name(trace, name, NULL);
 
-        *known = (uint8_t)(NAME_SEEN | (is_launch(text) ? NAME_LAUNCH : 0) |
+        *known = (uint8_t)(NAME_SEEN | (ridge_trace_call_is_launch(text) ? NAME_LAUNCH : 0) |
                            (is_graph_launch(text) ? NAME_GRAPH : 0) |
                            (is_collective(text) ? NAME_COLLECTIVE : 0));
     }
