@@ -184,83 +184,88 @@ static size_t count_launches(const struct timeline_file *file)
     return launches;
 }
 
-/* What to do about it: not what was done already. */
-static void advise_nothing(const struct timeline_file *file, char *text, size_t size)
+enum { WORDS = 512 };
+
+/* Why a trace has no work of a GPU, and what to do: not what was done already. */
+static void explain_nothing(const struct timeline_file *file, char text[WORDS], char advice[WORDS])
 {
+    const ridge_trace_info *const info = file->info;
+    const bool is_empty = info->event_count + info->skipped_count == 0;
+    const size_t launches = count_launches(file);
     size_t calls;
 
     ridge_trace_apis(file->trace, &calls);
-    if (file->window.is_set)
-        snprintf(text, size, "another part, or the whole");
-    else if (file->info->begin_count > 0)
-        snprintf(text, size, "write each piece of work as one event with ph X and dur");
-    else if (is_of_another_program(file))
-        snprintf(text, size,
+    if (file->window.is_set) {
+        snprintf(text, WORDS, "no work of a GPU in this part of the trace");
+        snprintf(advice, WORDS, "another part, or the whole");
+    } else if (info->begin_count > 0) {
+        snprintf(text, WORDS,
+                 "%" PRIu64 " pieces of work (kernel, gpu_memcpy, gpu_memset) begin in one event "
+                 "and end in another (ph B and E): not read, complete events are (ph X)",
+                 info->begin_count);
+        snprintf(advice, WORDS, "write each piece of work as one event with ph X and dur");
+    } else if (is_of_another_program(file)) {
+        snprintf(text, WORDS, "%s",
+                 is_empty ? "the file holds no event"
+                          : "no event of PyTorch's profiler: traces that other programs (XLA, "
+                            "TensorFlow, browsers) write in this format are not read");
+        snprintf(advice, WORDS,
                  "an export of Nsight Systems (nsys export --type sqlite), a trace of PyTorch's "
                  "profiler, or ridge record -- COMMAND");
-    else if (count_launches(file) > 0)
-        snprintf(text, size,
+    } else if (launches > 0) {
+        snprintf(text, WORDS,
+                 "calls were recorded (%zu of %zu launch or copy), but no work of a GPU", launches,
+                 calls);
+        snprintf(advice, WORDS,
                  "calls were recorded, so the switch for it was on: look at the driver's version "
                  "against the tool's, at permissions, at WSL and virtual GPUs");
-    else if (calls > 0)
-        snprintf(text, size, "record the process that launches, and a part in which it does");
-    else if (file->info->format == RIDGE_TRACE_KINETO)
-        snprintf(text, size,
-                 "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]");
-    else
-        snprintf(text, size, "record with %s, of the process that launches",
-                 file->info->format == RIDGE_TRACE_RECORD ? "ridge record"
-                                                          : "nsys profile -t cuda,nvtx");
+    } else if (calls > 0) {
+        snprintf(text, WORDS,
+                 "no work of a GPU was recorded, nor a call that launches or copies (of %zu)",
+                 calls);
+        snprintf(advice, WORDS, "record the process that launches, and a part in which it does");
+    } else {
+        snprintf(text, WORDS, "%s",
+                 is_empty ? "the file holds no event" : "no work of a GPU was recorded");
+        snprintf(advice, WORDS, "record with %s",
+                 info->format == RIDGE_TRACE_KINETO
+                     ? "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]"
+                 : info->format == RIDGE_TRACE_RECORD
+                     ? "ridge record, of the process that launches"
+                     : "nsys profile -t cuda,nvtx, of the process that launches");
+    }
 }
 
-/* Why a trace has no work of a GPU, from what it says about itself. */
-static void print_nothing(const struct timeline_view *view, ridge_output *output)
+/* The worst that the recording tool said of itself; NULL. */
+static const ridge_trace_diagnostic *worst_complaint(const ridge_trace *trace)
 {
-    const struct timeline_file *const file = view->file;
     size_t count, i;
-    const ridge_trace_diagnostic *const said = ridge_trace_diagnostics(file->trace, &count);
+    const ridge_trace_diagnostic *const said = ridge_trace_diagnostics(trace, &count);
     const ridge_trace_diagnostic *worst = NULL;
-    const char *const verdict = ridge_timeline_verdict_name(RIDGE_TIMELINE_NOTHING);
-    const size_t launches = count_launches(file);
-    char text[512] = "no work of a GPU was recorded";
-    size_t calls;
 
-    ridge_trace_apis(file->trace, &calls);
     for (i = 0; i < count; i++)
         if (said[i].severity >= 2 && (worst == NULL || said[i].severity > worst->severity))
             worst = &said[i];
-    if (file->window.is_set)
-        snprintf(text, sizeof(text), "no work of a GPU in this part of the trace");
-    else if (worst != NULL)
+    return worst;
+}
+
+static void print_nothing(const struct timeline_view *view, ridge_output *output)
+{
+    const struct timeline_file *const file = view->file;
+    const ridge_trace_diagnostic *const worst = worst_complaint(file->trace);
+    const char *const verdict = ridge_timeline_verdict_name(RIDGE_TIMELINE_NOTHING);
+    char text[WORDS], advice[WORDS];
+
+    explain_nothing(file, text, advice);
+    if (worst != NULL && !file->window.is_set)
         snprintf(text, sizeof(text), "the recording tool said: %.400s%s", worst->text,
                  strlen(worst->text) > 400 ? "..." : "");
-    else if (file->info->begin_count > 0)
-        snprintf(text, sizeof(text),
-                 "%" PRIu64
-                 " pieces of work (kernel, gpu_memcpy, gpu_memset) begin in one event and "
-                 "end in another (ph B and E): not read, complete events are (ph X)",
-                 file->info->begin_count);
-    else if (file->info->event_count + file->info->skipped_count == 0)
-        snprintf(text, sizeof(text), "the file holds no event");
-    else if (is_of_another_program(file))
-        snprintf(text, sizeof(text),
-                 "no event of PyTorch's profiler: traces that other programs (XLA, TensorFlow, "
-                 "browsers) write in this format are not read");
-    else if (launches > 0)
-        snprintf(text, sizeof(text),
-                 "calls were recorded (%zu of %zu launch or copy), but no work of a GPU", launches,
-                 calls);
-    else if (calls > 0)
-        snprintf(text, sizeof(text),
-                 "no work of a GPU was recorded, nor a call that launches or copies (of %zu)",
-                 calls);
     timeline_labelled(output, "device", "none");
     ridge_output_format(output, "%-*s", LABEL, "verdict");
     ridge_output_styled(output, verdict_style(RIDGE_TIMELINE_NOTHING), verdict);
     ridge_output_text(output, ": ");
     ridge_output_wrap_on(output, LABEL, LABEL + strlen(verdict) + 2, text);
-    advise_nothing(file, text, sizeof(text));
-    timeline_labelled(output, "next", text);
+    timeline_labelled(output, "next", advice);
 }
 
 void timeline_print_device(const struct timeline_view *view, ridge_output *output)

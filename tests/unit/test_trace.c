@@ -390,12 +390,26 @@ static void survives_without_memory(void **state)
     }
 }
 
+static void knows_launches(void **state)
+{
+    static const char *const launches[] = {"cudaLaunchKernel_v7000", "cuGraphLaunch",
+                                           "hipMemcpyAsync", "cuMemsetD8Async"};
+    static const char *const others[] = {"cudaStreamSynchronize", "cudaMalloc", ""};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(launches) / sizeof(launches[0]); i++)
+        assert_true(ridge_trace_call_is_launch(launches[i]));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(ridge_trace_call_is_launch(others[i]));
+}
+
 int main(void)
 {
     static cases list;
 
     cases_add(&list, "interns", interns, NULL);
     cases_add(&list, "joins", joins, NULL);
+    cases_add(&list, "knows launches", knows_launches, NULL);
     CASES_ADD_ROWS(&list, joins_numbers, numbers);
     cases_add(&list, "sorts the host", sorts_the_host, NULL);
     cases_add(&list, "finds devices and processes again", finds_again, NULL);
