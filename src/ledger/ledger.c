@@ -45,7 +45,7 @@ ridge_status ledger_fail(ridge_ledger *ledger, const char *doing, ridge_error *e
                           "cannot %s: the system refused to write; nothing of this was written, "
                           "what was there is intact",
                           doing);
-    if ((code & 0xff) == SQLITE_BUSY)
+    if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_PROTOCOL)
         return ridge_fail(
             err, RIDGE_ERR_IO,
             "cannot %s: locked by another process, tried for %g s; try again when that "
@@ -161,14 +161,17 @@ static int number_of(sqlite3 *database, const char *pragma, int *out)
     return code;
 }
 
-/* That it is a ledger, of a schema that is known; an empty file becomes one. */
+/* That it is a ledger, of a schema that is known; an empty file becomes one. All of it is read in one
+ * transaction: another process that makes the ledger meanwhile has made nothing or all of it. */
 static ridge_status check_schema(ridge_ledger *ledger, ridge_ledger_mode mode, ridge_error *err)
 {
     int application = 0, version = 0, objects = 0;
 
-    if (number_of(ledger->database, "PRAGMA application_id", &application) != SQLITE_OK ||
+    if (sqlite3_exec(ledger->database, "BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
+        number_of(ledger->database, "PRAGMA application_id", &application) != SQLITE_OK ||
         number_of(ledger->database, "PRAGMA user_version", &version) != SQLITE_OK ||
-        number_of(ledger->database, "SELECT count(*) FROM sqlite_schema", &objects) != SQLITE_OK)
+        number_of(ledger->database, "SELECT count(*) FROM sqlite_schema", &objects) != SQLITE_OK ||
+        sqlite3_exec(ledger->database, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
         return ledger_fail(ledger, "read the ledger", err);
     if (application == 0 && objects == 0 && mode == RIDGE_LEDGER_CREATE)
         return ledger_create_schema(ledger, err);

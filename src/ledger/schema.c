@@ -77,17 +77,20 @@ ridge_status ledger_shadow_views(ridge_ledger *ledger, ridge_error *err)
 
 ridge_status ledger_create_schema(ridge_ledger *ledger, ridge_error *err)
 {
-    enum { MODE_TRIES = 200, MODE_PAUSE_MS = 10 };
+    enum { MODE_PAUSE_MS = 10 };
     ridge_text sql;
     ridge_status status;
-    int code, tries = 0;
+    int code, waited_ms = 0;
     size_t i;
 
     /* Outside a transaction; it stays with the file. When two change the mode at once, SQLite says
      * busy without asking the busy handler. */
-    do
+    for (;;) {
         code = sqlite3_exec(ledger->database, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-    while (code == SQLITE_BUSY && tries++ < MODE_TRIES && sqlite3_sleep(MODE_PAUSE_MS) > 0);
+        if ((code & 0xff) != SQLITE_BUSY || waited_ms >= ledger->wait_ms)
+            break;
+        waited_ms += sqlite3_sleep(MODE_PAUSE_MS);
+    }
     if (code != SQLITE_OK)
         return ledger_fail(ledger, "make a ledger", err);
     ridge_text_init(&sql);
