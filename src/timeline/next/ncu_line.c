@@ -107,10 +107,11 @@ static bool is_alike(const line_work *work, const ridge_trace_op *op)
 static size_t count_before(const line_work *work)
 {
     const int64_t launch_ns = sum_launch_ns(work->op, work->apis);
+    const trace_op_list own = trace_ops_of(work->trace, work->device);
     size_t count = 0;
 
-    for (size_t i = 0; i < work->op_count; i++) {
-        const ridge_trace_op *const op = &work->ops[i];
+    for (size_t i = 0; i < own.count; i++) {
+        const ridge_trace_op *const op = &work->ops[trace_op_at(&own, i)];
         const int64_t ns = sum_launch_ns(op, work->apis);
 
         if ((ns < launch_ns || (ns == launch_ns && op < work->op)) && is_alike(work, op))

@@ -214,20 +214,22 @@ static copy_sort sort_of_copies(const ridge_trace *trace, uint32_t device)
 {
     size_t count;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+    const trace_op_list own = trace_ops_of(trace, device);
     int64_t sums_ns[COPY_SORTS] = {0};
     copy_sort most = COPIES_PAGEABLE;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < own.count; i++) {
+        const ridge_trace_op *const op = &ops[trace_op_at(&own, i)];
         const bool is_pageable =
-            ops[i].source == RIDGE_PLACE_PAGEABLE || ops[i].destination == RIDGE_PLACE_PAGEABLE;
+            op->source == RIDGE_PLACE_PAGEABLE || op->destination == RIDGE_PLACE_PAGEABLE;
         const bool is_pinned =
-            ops[i].source == RIDGE_PLACE_PINNED || ops[i].destination == RIDGE_PLACE_PINNED;
-        const copy_sort sort = ops[i].copy == RIDGE_COPY_DTOD ? COPIES_ON_DEVICE
-                               : is_pinned && !is_pageable    ? COPIES_PINNED
-                                                              : COPIES_PAGEABLE;
+            op->source == RIDGE_PLACE_PINNED || op->destination == RIDGE_PLACE_PINNED;
+        const copy_sort sort = op->copy == RIDGE_COPY_DTOD ? COPIES_ON_DEVICE
+                               : is_pinned && !is_pageable ? COPIES_PINNED
+                                                           : COPIES_PAGEABLE;
 
-        if (ops[i].kind == RIDGE_OP_MEMCPY && sum_on_device(trace, &ops[i], device))
-            sums_ns[sort] = sum_add_ns(sums_ns[sort], sum_span_ns(ops[i].start_ns, ops[i].end_ns));
+        if (op->kind == RIDGE_OP_MEMCPY && sum_on_device(trace, op, device))
+            sums_ns[sort] = sum_add_ns(sums_ns[sort], sum_span_ns(op->start_ns, op->end_ns));
     }
     for (int sort = 0; sort < COPY_SORTS; sort++)
         if (sums_ns[sort] > sums_ns[most])

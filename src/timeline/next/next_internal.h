@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ridge/timeline.h"
 #include "timeline/sums/sums_internal.h"
+#include "timeline/trace_build.h"
 
 /* -- least times ------------------------------------------------------------------------------- */
 

@@ -144,17 +144,23 @@ bool next_start(const ridge_trace *trace, const ridge_device_account *device, ne
 {
     size_t op_count, next = 0;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
+    const trace_op_list own = trace_ops_of(trace, device->device);
     double kernels_ns = 0, before_ns = 0, idle_ns = 0, most = 0;
 
     *out = (next_start_of){device->start_ns, 0};
-    for (size_t i = 0; i < op_count; i++)
-        kernels_ns += kernel_ns_of(trace, device, &ops[i]);
+    for (size_t i = 0; i < own.count; i++)
+        kernels_ns += kernel_ns_of(trace, device, &ops[trace_op_at(&own, i)]);
     for (size_t i = 0; i < device->gap_count && kernels_ns > 0; i++) {
         const ridge_idle_gap *const gap = &device->gaps[i];
         double idle_frac, lead;
 
-        for (; next < op_count && ops[next].start_ns < gap->end_ns; next++)
-            before_ns += kernel_ns_of(trace, device, &ops[next]);
+        for (; next < own.count; next++) {
+            const ridge_trace_op *const op = &ops[trace_op_at(&own, next)];
+
+            if (op->start_ns >= gap->end_ns)
+                break;
+            before_ns += kernel_ns_of(trace, device, op);
+        }
         idle_ns += (double)sum_span_ns(gap->start_ns, gap->end_ns);
         idle_frac = idle_ns / (double)device->idle_ns;
         lead = idle_frac - before_ns / kernels_ns;
