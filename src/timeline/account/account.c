@@ -5,6 +5,7 @@
 #include "timeline/account/account.h"
 
 #include "timeline/beside.h"
+#include "timeline/next/next_internal.h"
 #include "timeline/sums/sums_internal.h"
 
 struct ridge_timeline {
@@ -12,7 +13,8 @@ struct ridge_timeline {
     ridge_trace_window window;
     ridge_device_account *devices;
     size_t device_count;
-    trace_array faults; /* ridge_trace_fault */
+    trace_array faults;  /* ridge_trace_fault */
+    next_common *common; /* of several devices */
 };
 
 /* -- the work of each device ------------------------------------------------------------------- */
@@ -228,6 +230,10 @@ static bool fill_timeline(ridge_timeline *timeline)
            add_devices(timeline, &view, painter, &rows, full_ns) &&
            account_trace_faults(&view, waits_for_host(timeline), &timeline->faults);
     account_sort_faults(&timeline->faults);
+    if (done && timeline->device_count > 1) {
+        timeline->common = next_common_create(timeline->trace);
+        done = timeline->common != NULL;
+    }
 out:
     ridge_free(full_ns);
     device_rows_release(&rows);
@@ -262,6 +268,11 @@ const ridge_trace *account_trace(const ridge_timeline *timeline, ridge_trace_win
     return timeline->trace;
 }
 
+struct next_common *account_common(const ridge_timeline *timeline)
+{
+    return timeline->common;
+}
+
 /* Rows that are constant for the caller. */
 static void free_rows(const void *rows)
 {
@@ -284,6 +295,7 @@ void ridge_timeline_free(ridge_timeline *timeline)
         free_rows(timeline->devices[i].streams);
     }
     ridge_free(timeline->devices);
+    next_common_free(timeline->common);
     ridge_free(timeline->faults.rows);
     ridge_free(timeline);
 }
