@@ -219,6 +219,19 @@ static void refusals(void **state)
     assert_string_equal(got.tests[0].text, "refuses the plain case: not today");
 }
 
+/* An answer that is no refusal is a mistake of the kernel, and no reason to end the check. */
+static void launch_fails(void **state)
+{
+    static const mistake what = LAUNCH_FAILS;
+    static ridge_check_result got;
+
+    (void)state;
+    run_case("copy", &what, "m=4,n=4", NULL, &got);
+    assert_int_equal(got.outcome, RIDGE_OUTCOME_FAIL);
+    assert_int_equal(got.test_count, 1);
+    assert_string_equal(got.tests[0].text, "launch() fails: invalid configuration");
+}
+
 static void without_reference(void **state)
 {
     static const mistake none = NO_REFERENCE;
@@ -332,6 +345,7 @@ int main(void)
     CASES_ADD_ROWS(&list, passes, right_cases);
     CASES_ADD_ROWS(&list, fails, wrong_cases);
     cases_add(&list, "refusals", refusals, NULL);
+    cases_add(&list, "launch fails", launch_fails, NULL);
     cases_add(&list, "no reference", without_reference, NULL);
     cases_add(&list, "what a device cannot", skips_what_a_device_cannot, NULL);
     cases_add(&list, "fence by name", fence_by_name, NULL);
