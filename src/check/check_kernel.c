@@ -370,7 +370,7 @@ static ridge_status run_tests(checker *self, ridge_error *err)
                 check_outcome(to, RIDGE_OUTCOME_FAIL,
                               "refuses what it took before, in the same buffers: %s", why.text);
         } else if (status != RIDGE_OK && self->has_launch_failed) {
-            check_outcome(to, RIDGE_OUTCOME_FAIL, "launch() fails: %s", why.text);
+            check_outcome(to, RIDGE_OUTCOME_FAIL, "answers an error: %s", why.text);
             break; /* it would in the other tests too */
         } else if (status != RIDGE_OK) {
             return ridge_fail(err, status, "%s: %s", ridge_test_name((ridge_test)test), why.text);
