@@ -299,6 +299,128 @@ static void survives_without_memory(void **state)
     ridge_trace_free(trace);
 }
 
+/* -- several devices --------------------------------------------------------------------------- */
+
+/* The work above on three devices, each launched by a thread of its own. */
+static ridge_trace *make_several(void)
+{
+    enum { COUNT = sizeof(ranked) / sizeof(ranked[0]), DEVICES = 3 };
+    trace_row rows[DEVICES * COUNT];
+
+    for (size_t i = 0; i < DEVICES * COUNT; i++) {
+        trace_row *const row = &rows[i];
+        const int64_t device = (int64_t)(i / COUNT);
+
+        *row = ranked[i % COUNT];
+        row->key += row->key > 0 ? (uint64_t)device * 100 : 0;
+        if (row->kind == ROW_KERNEL) {
+            row->device = device;
+            row->end_ns += device * 1000;
+        } else {
+            row->on = device;
+        }
+    }
+    return TRACE_OF(rows);
+}
+
+static void is_same(const ridge_timeline_next *a, const ridge_timeline_next *b)
+{
+    assert_int_equal(a->rank_count, b->rank_count);
+    for (size_t i = 0; i < a->rank_count; i++) {
+        assert_string_equal(a->ranks[i].sum.name, b->ranks[i].sum.name);
+        assert_int_equal(a->ranks[i].sum.total_ns, b->ranks[i].sum.total_ns);
+        assert_int_equal(a->ranks[i].bound_count, b->ranks[i].bound_count);
+        assert_true(is_equal(a->ranks[i].bound_ns, b->ranks[i].bound_ns));
+        assert_true(is_equal(a->ranks[i].ratio, b->ranks[i].ratio));
+        assert_string_equal(a->ranks[i].source, b->ranks[i].source);
+    }
+    assert_string_equal(a->ncu, b->ncu);
+    assert_string_equal(a->fix, b->fix);
+    assert_string_equal(a->note, b->note);
+}
+
+static struct order_case {
+    const char *name;
+    const char *given; /* NULL: shapes alone */
+    bool has_roofs;    /* else those of each device */
+} order_cases[] = {
+    {"by shapes", NULL, true},
+    {"by lines of the user", "large bytes=1000000\nadd bytes=5000", true},
+    {"by lines alone, without roofs", "large bytes=1000000", false},
+};
+
+/* What one plan leaves behind for the next says nothing of its device. */
+static void plans_in_any_order(void **state)
+{
+    enum { PLANS = 6 };
+    static const size_t order[PLANS] = {0, 1, 2, 1, 0, 2};
+    const struct order_case *const test = *state;
+    ridge_roofs slow = slow_roofs();
+    const ridge_roofs *const roofs = test->has_roofs ? &slow : NULL;
+    ridge_trace *const trace = make_several();
+    ridge_given_bounds *given = NULL;
+    ridge_timeline *together;
+
+    if (test->given != NULL)
+        assert_int_equal(ridge_given_bounds_parse(test->given, strlen(test->given), &given, NULL),
+                         RIDGE_OK);
+    assert_int_equal(ridge_timeline_create(trace, NULL, &together, NULL), RIDGE_OK);
+    for (size_t i = 0; i < PLANS; i++) {
+        size_t count;
+        ridge_timeline *alone;
+        ridge_timeline_next one, other;
+
+        slow.dram_bytes_per_s = 1e9 * (double)(1 + order[i]);
+        assert_int_equal(ridge_timeline_create(trace, NULL, &alone, NULL), RIDGE_OK);
+        assert_int_equal(ridge_timeline_plan(alone,
+                                             &ridge_timeline_devices(alone, &count)[order[i]],
+                                             roofs, given, false, &one, NULL),
+                         RIDGE_OK);
+        assert_int_equal(ridge_timeline_plan(together,
+                                             &ridge_timeline_devices(together, &count)[order[i]],
+                                             roofs, given, false, &other, NULL),
+                         RIDGE_OK);
+        assert_int_equal(count, 3);
+        assert_int_equal(one.rank_count, 11);
+        assert_non_null(strstr(one.ncu, " --devices "));
+        is_same(&one, &other);
+        ridge_timeline_next_free(&other);
+        ridge_timeline_next_free(&one);
+        ridge_timeline_free(alone);
+    }
+    ridge_timeline_free(together);
+    ridge_given_bounds_free(given);
+    ridge_trace_free(trace);
+}
+
+static void several_survive_without_memory(void **state)
+{
+    ridge_trace *const trace = make_several();
+    ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
+
+    (void)state;
+    for (size_t nth = 1; status != RIDGE_OK || nth < 60; nth++) {
+        ridge_timeline_next next = {0};
+        ridge_timeline *timeline = NULL;
+
+        ridge_memory_fail_at(nth);
+        status = ridge_timeline_create(trace, NULL, &timeline, NULL);
+        for (size_t i = 0; i < 3 && status == RIDGE_OK; i++) {
+            size_t count;
+
+            ridge_timeline_next_free(&next);
+            status = ridge_timeline_plan(timeline, &ridge_timeline_devices(timeline, &count)[i],
+                                         NULL, NULL, false, &next, NULL);
+        }
+        ridge_memory_fail_at(0);
+        assert_true(status == RIDGE_OK || status == RIDGE_ERR_OUT_OF_MEMORY);
+        assert_true((status == RIDGE_OK) == (next.ranks != NULL));
+        ridge_timeline_next_free(&next);
+        ridge_timeline_free(timeline);
+    }
+    ridge_trace_free(trace);
+}
+
 int main(void)
 {
     static cases list;
@@ -312,5 +434,7 @@ int main(void)
     cases_add(&list, "communication is not profiled", never_profiles_communication, NULL);
     cases_add(&list, "roofs of the device", takes_roofs_from_the_device, NULL);
     cases_add(&list, "without memory", survives_without_memory, NULL);
+    CASES_ADD_ROWS(&list, plans_in_any_order, order_cases);
+    cases_add(&list, "several devices without memory", several_survive_without_memory, NULL);
     return cases_run(&list, "next");
 }

@@ -302,6 +302,60 @@ static void sorts_stably(void **state)
     }
 }
 
+/* -- work by device ---------------------------------------------------------------------------- */
+
+/* What is done for each device is done with its own work: for all of them with each row once. */
+static void work_of_a_device_is_its_own(void **state)
+{
+    enum { DEVICES = 5, EACH = 40 };
+    ridge_trace *const trace = trace_create();
+    const ridge_trace_stream *streams;
+    const ridge_trace_op *ops;
+    size_t count, listed = 0;
+
+    (void)state;
+    assert_non_null(trace);
+    for (int64_t i = 0; i < DEVICES * EACH; i++) /* the last has none */
+        add_work(trace,
+                 trace_stream(trace, trace_device(trace, i % (DEVICES - 1)), 0, 1, 7 + i % 3),
+                 1000 - i, 2000, (trace_key){0, 0});
+    trace_device(trace, DEVICES - 1);
+    assert_int_equal(trace_finish(trace, NULL), RIDGE_OK);
+    ops = ridge_trace_ops(trace, &count);
+    streams = ridge_trace_streams(trace, &count);
+    for (uint32_t device = 0; device < DEVICES; device++) {
+        const trace_op_list own = trace_ops_of(trace, device);
+
+        for (size_t i = 0; i < own.count; i++) {
+            assert_int_equal(streams[ops[trace_op_at(&own, i)].stream].device, device);
+            assert_true(i == 0 || trace_op_at(&own, i - 1) < trace_op_at(&own, i));
+        }
+        listed += own.count;
+    }
+    assert_int_equal(listed, DEVICES * EACH);
+    assert_int_equal(trace_ops_of(trace, RIDGE_TRACE_NONE).count, DEVICES * EACH);
+    ridge_trace_free(trace);
+}
+
+static void work_of_one_device_is_all(void **state)
+{
+    ridge_trace *const trace = trace_create();
+    trace_op_list own;
+
+    (void)state;
+    assert_non_null(trace);
+    trace_device(trace, 0);
+    for (int64_t i = 0; i < 9; i++)
+        add_work(trace, trace_stream(trace, trace_device(trace, 1), 0, 1, 7), i, i + 1,
+                 (trace_key){0, 0});
+    assert_int_equal(trace_finish(trace, NULL), RIDGE_OK);
+    own = trace_ops_of(trace, 1);
+    assert_null(own.rows);
+    assert_int_equal(own.count, 9);
+    assert_int_equal(trace_op_at(&own, 8), 8);
+    ridge_trace_free(trace);
+}
+
 /* -- memory ------------------------------------------------------------------------------------ */
 
 static ridge_status build(ridge_trace **out)
@@ -416,6 +470,8 @@ int main(void)
     cases_add(&list, "counts work without times", counts_work_without_times, NULL);
     CASES_ADD_ROWS(&list, sorts_stably, shapes);
     CASES_ADD_ROWS(&list, marks_collectives, collectives);
+    cases_add(&list, "work of a device is its own", work_of_a_device_is_its_own, NULL);
+    cases_add(&list, "work of one device is all", work_of_one_device_is_all, NULL);
     cases_add(&list, "survives without memory", survives_without_memory, NULL);
     return cases_run(&list, "trace");
 }
