@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -255,9 +256,14 @@ static void put_row(struct measure *m, const char *line, size_t length)
 
     m->record_count++;
     /* Flushed row by row: what a crash of this process leaves is whole. */
-    if (m->records != NULL && (fwrite(line, 1, length, m->records) != length ||
-                               putc('\n', m->records) == EOF || fflush(m->records) != 0))
-        m->records_failed = true;
+    if (m->records != NULL) {
+        /* A long line is several writes; another ridge may be appending to the file. */
+        flock(fileno(m->records), LOCK_EX);
+        if (fwrite(line, 1, length, m->records) != length || putc('\n', m->records) == EOF ||
+            fflush(m->records) != 0)
+            m->records_failed = true;
+        flock(fileno(m->records), LOCK_UN);
+    }
     if (m->ledger == NULL)
         return;
     keep_first(m, filing_add(&m->filing, line, length, &err), &err);
