@@ -103,7 +103,8 @@ static size_t saved_count(const struct bench_summary *summary)
     size_t found = 0, i;
 
     for (i = 0; i < summary->row_count; i++)
-        found += !isnan(saved_ratio(summary, &summary->rows[i]));
+        if (!isnan(saved_ratio(summary, &summary->rows[i])))
+            found++;
     return found;
 }
 
