@@ -462,5 +462,6 @@ ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
     ridge_free(table.slots);
     ridge_free(table.spans);
     ridge_free(table.names);
+    done = done && trace_index_devices(trace);
     return done ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
 }

@@ -46,6 +46,8 @@ void ridge_trace_free(ridge_trace *trace)
     ridge_free(trace->stream_slots);
     ridge_free(trace->device_slots);
     ridge_free(trace->process_slots);
+    ridge_free(trace->device_rows);
+    ridge_free(trace->device_firsts);
     ridge_arena_release(&trace->arena);
     ridge_free(trace);
 }

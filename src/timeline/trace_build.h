@@ -45,6 +45,8 @@ struct ridge_trace {
     uint32_t *config_slots, *thread_slots, *stream_slots, *device_slots, *process_slots;
     size_t config_slot_count, thread_slot_count, stream_slot_count;
     size_t device_slot_count, process_slot_count;
+    uint32_t *device_rows; /* trace_index_devices() */
+    size_t *device_firsts;
     bool failed; /* out of memory */
 };
 
@@ -102,6 +104,25 @@ bool trace_group_array(trace_array *array, size_t size, size_t offset, size_t gr
 /* Calls by thread and time, ahead of trace_finish(), which is quick then: for a reader with a thread
  * that has nothing else to do. False: out of memory, and all rows are there in some order. */
 bool trace_sort_calls(ridge_trace *trace);
+
+/* Rows of work, device by device, each in the order of ops; (*firsts)[device] is where a device's
+ * begin, and one more is there. Both are new, also after a failure (false: out of memory). */
+bool trace_group_by_device(const ridge_trace *trace, uint32_t **rows, size_t **firsts);
+/* The same kept in the trace, where work is of several devices; trace_finish() does. */
+bool trace_index_devices(ridge_trace *trace);
+
+/* Rows of ops, rising; rows NULL: the first `count`. */
+typedef struct trace_op_list {
+    const uint32_t *rows;
+    size_t count;
+} trace_op_list;
+/* What may be work of a device, and all of it: its own rows where the trace keeps them, else all
+ * rows, as for RIDGE_TRACE_NONE. */
+trace_op_list trace_ops_of(const ridge_trace *trace, uint32_t device);
+static inline size_t trace_op_at(const trace_op_list *list, size_t index)
+{
+    return list->rows != NULL ? list->rows[index] : index;
+}
 
 /* Sorts, joins work with its call, closes open ranges at the end of the trace, and sets has_api.
  * Of several calls with one key the launch or copy owns the work, else the outermost call. */

@@ -5,6 +5,7 @@
 #include "timeline/account/account.h"
 
 #include "timeline/beside.h"
+#include "timeline/next/next_internal.h"
 #include "timeline/sums/sums_internal.h"
 
 struct ridge_timeline {
@@ -12,28 +13,36 @@ struct ridge_timeline {
     ridge_trace_window window;
     ridge_device_account *devices;
     size_t device_count;
-    trace_array faults; /* ridge_trace_fault */
+    trace_array faults;  /* ridge_trace_fault */
+    next_common *common; /* of several devices */
 };
 
 /* -- the work of each device ------------------------------------------------------------------- */
 
 /* Rows of work, device by device, each by start; firsts[device] is where a device's begin. */
-static bool sort_by_device(const account_view *view, uint32_t **rows, size_t **firsts)
-{
-    size_t *next;
+typedef struct device_rows {
+    const uint32_t *rows;
+    const size_t *firsts;
+    uint32_t *own_rows; /* where the trace keeps none */
+    size_t *own_firsts;
+} device_rows;
 
-    *rows = ridge_calloc(view->op_count + 1, sizeof(**rows));
-    *firsts = ridge_calloc(view->device_count + 2, sizeof(**firsts));
-    if (*rows == NULL || *firsts == NULL)
+static bool device_rows_init(device_rows *of, const ridge_trace *trace)
+{
+    *of = (device_rows){trace->device_rows, trace->device_firsts, NULL, NULL};
+    if (of->rows != NULL && of->firsts != NULL)
+        return true;
+    if (!trace_group_by_device(trace, &of->own_rows, &of->own_firsts))
         return false;
-    next = *firsts + 1;
-    for (size_t i = 0; i < view->op_count; i++)
-        next[view->streams[view->ops[i].stream].device + 1]++;
-    for (size_t i = 1; i <= view->device_count; i++)
-        next[i] += next[i - 1];
-    for (size_t i = 0; i < view->op_count; i++)
-        (*rows)[next[view->streams[view->ops[i].stream].device]++] = (uint32_t)i;
+    of->rows = of->own_rows;
+    of->firsts = of->own_firsts;
     return true;
+}
+
+static void device_rows_release(device_rows *of)
+{
+    ridge_free(of->own_rows);
+    ridge_free(of->own_firsts);
 }
 
 /* -- gaps as the caller gets them -------------------------------------------------------------- */
@@ -158,17 +167,17 @@ static account_interval window_of(const ridge_trace_window *window, const accoun
 }
 
 static bool add_devices(ridge_timeline *timeline, const account_view *view,
-                        account_painter *painter, const uint32_t *rows, const size_t *firsts,
-                        const int64_t *full_ns)
+                        account_painter *painter, const device_rows *rows, const int64_t *full_ns)
 {
     for (size_t i = 0; i < view->device_count; i++) {
-        const account_interval window =
-            window_of(&timeline->window, view, rows + firsts[i], firsts[i + 1] - firsts[i]);
+        const uint32_t *const own = rows->rows + rows->firsts[i];
+        const size_t count = rows->firsts[i + 1] - rows->firsts[i];
+        const account_interval window = window_of(&timeline->window, view, own, count);
         account_device device = {
             .view = view,
             .device = (uint32_t)i,
-            .rows = rows + firsts[i],
-            .row_count = firsts[i + 1] - firsts[i],
+            .rows = own,
+            .row_count = count,
             .window_start_ns = window.start_ns,
             .window_end_ns = window.end_ns,
             .full_ns = full_ns,
@@ -208,8 +217,7 @@ static bool fill_timeline(ridge_timeline *timeline)
     account_view view = {0};
     int64_t *full_ns = NULL;
     account_painter *painter = NULL;
-    uint32_t *rows = NULL;
-    size_t *firsts = NULL;
+    device_rows rows = {0};
     bool done = account_view_init(&view, timeline->trace);
 
     if (!done)
@@ -218,14 +226,17 @@ static bool fill_timeline(ridge_timeline *timeline)
     timeline->devices = ridge_calloc(view.device_count + 1, sizeof(*timeline->devices));
     full_ns = account_queue_full(&view, asked.start_ns, asked.end_ns);
     done = painter != NULL && timeline->devices != NULL && full_ns != NULL &&
-           sort_by_device(&view, &rows, &firsts) &&
-           add_devices(timeline, &view, painter, rows, firsts, full_ns) &&
+           device_rows_init(&rows, timeline->trace) &&
+           add_devices(timeline, &view, painter, &rows, full_ns) &&
            account_trace_faults(&view, waits_for_host(timeline), &timeline->faults);
     account_sort_faults(&timeline->faults);
+    if (done && timeline->device_count > 1) {
+        timeline->common = next_common_create(timeline->trace);
+        done = timeline->common != NULL;
+    }
 out:
     ridge_free(full_ns);
-    ridge_free(firsts);
-    ridge_free(rows);
+    device_rows_release(&rows);
     account_painter_free(painter);
     account_view_release(&view);
     return done;
@@ -257,6 +268,11 @@ const ridge_trace *account_trace(const ridge_timeline *timeline, ridge_trace_win
     return timeline->trace;
 }
 
+struct next_common *account_common(const ridge_timeline *timeline)
+{
+    return timeline->common;
+}
+
 /* Rows that are constant for the caller. */
 static void free_rows(const void *rows)
 {
@@ -279,6 +295,7 @@ void ridge_timeline_free(ridge_timeline *timeline)
         free_rows(timeline->devices[i].streams);
     }
     ridge_free(timeline->devices);
+    next_common_free(timeline->common);
     ridge_free(timeline->faults.rows);
     ridge_free(timeline);
 }

@@ -181,5 +181,7 @@ void account_judge(ridge_device_account *account, int64_t missing_ns);
 
 /* The trace of an account, and the window that it was made for. */
 const ridge_trace *account_trace(const ridge_timeline *timeline, ridge_trace_window *window);
+/* What the plans of several devices share, theirs to fill; NULL: there is one device at the most. */
+struct next_common *account_common(const ridge_timeline *timeline);
 
 #endif

@@ -38,6 +38,15 @@ typedef struct known_work {
     ridge_work work;
 } known_work;
 
+/* What the kernels of all devices were launched in. */
+typedef struct kernel_launches {
+    uint32_t *range_of; /* of each call */
+    instance *instances;
+    uint8_t *helpers; /* by name: 0 not looked at yet, 1 no, 2 yes */
+    double *given_ns; /* by name: NAN none, -1 not looked at yet; between plans all are -1 */
+    known_work *known;
+} kernel_launches;
+
 typedef struct bounds_work {
     const ridge_trace *trace;
     const ridge_trace_op *ops;
@@ -47,12 +56,8 @@ typedef struct bounds_work {
     uint32_t device;
     const ridge_trace_window *window;
     const ridge_roofs *roofs;
-    double floor_ns;    /* no kernel is faster */
-    uint32_t *range_of; /* of each call */
-    instance *instances;
-    uint8_t *helpers; /* by name: 0 not looked at yet, 1 no, 2 yes */
-    double *given_ns; /* by name: NAN none, -1 not looked at yet */
-    known_work *known;
+    double floor_ns; /* no kernel is faster */
+    kernel_launches *launches;
 } bounds_work;
 
 static bool is_wanted(const bounds_work *work, const ridge_trace_op *op)
@@ -70,7 +75,7 @@ static bool is_helper(bounds_work *work, uint32_t name)
         "reduce",        "reduction",  "splitk",    "offset",       "memset",
         "gemm_pointers", "combine",    "dot_do_o",  "globalkernel", "convert_dq",
         "convert_dkv",   "nchwtonhwc", "nhwctonchw"};
-    uint8_t *const known = &work->helpers[name];
+    uint8_t *const known = &work->launches->helpers[name];
     char base[BASE_BYTES];
 
     if (*known == 0) {
@@ -91,7 +96,7 @@ static uint32_t range_of(const bounds_work *work, const ridge_trace_op *op)
 {
     if (op->api == RIDGE_TRACE_NONE || (op->flags & RIDGE_OP_IN_GRAPH) != 0)
         return RIDGE_TRACE_NONE;
-    return work->range_of[op->api];
+    return work->launches->range_of[op->api];
 }
 
 static void add_kernel(bounds_work *work, instance *to, const ridge_trace_op *op)
@@ -111,24 +116,25 @@ static void count_kernels(bounds_work *work)
 
         if (range == RIDGE_TRACE_NONE)
             continue;
-        add_kernel(work, &work->instances[range], &work->ops[i]);
+        add_kernel(work, &work->launches->instances[range], &work->ops[i]);
     }
 }
 
 /* What an empty kernel takes, where roofs do not say: a bound of a few bytes would be nanoseconds. The
  * shortest kernel of the trace is no empty one, so that it stands for it only up to what was seen of
  * the shortest ones (832 ns, in a decoder's step on an H200, by CUPTI). */
-static double find_floor(const bounds_work *work)
+static double find_floor(const bounds_work *work, const trace_op_list *own)
 {
     int64_t least = INT64_MAX;
 
     if (work->roofs->launch_s > 0)
         return work->roofs->launch_s * 1e9;
-    for (size_t i = 0; i < work->op_count; i++) {
-        const int64_t ns = sum_span_ns(work->ops[i].start_ns, work->ops[i].end_ns);
+    for (size_t i = 0; i < own->count; i++) {
+        const ridge_trace_op *const op = &work->ops[trace_op_at(own, i)];
+        const int64_t ns = sum_span_ns(op->start_ns, op->end_ns);
 
-        if (work->ops[i].kind == RIDGE_OP_KERNEL && ns > 0 && ns < least &&
-            sum_on_device(work->trace, &work->ops[i], work->device))
+        if (op->kind == RIDGE_OP_KERNEL && ns > 0 && ns < least &&
+            sum_on_device(work->trace, op, work->device))
             least = ns;
     }
     return least < FLOOR_MOST_NS ? (double)least : FLOOR_MOST_NS;
@@ -147,7 +153,7 @@ static double least_ns(const bounds_work *work, const ridge_work *of, double sha
 
 static double from_line(bounds_work *work, const ridge_given_bounds *given, uint32_t name)
 {
-    double *const known = &work->given_ns[name];
+    double *const known = &work->launches->given_ns[name];
     char base[BASE_BYTES];
 
     if (*known < 0) {
@@ -164,7 +170,8 @@ static const known_work *know_work(bounds_work *work, const ridge_trace_range *o
                                    uint32_t kernel)
 {
     known_work *const known =
-        &work->known[(operation->name * 31u ^ operation->shapes * 37u ^ kernel) % KNOWN_SLOTS];
+        &work->launches
+             ->known[(operation->name * 31u ^ operation->shapes * 37u ^ kernel) % KNOWN_SLOTS];
 
     if (!known->is_set || known->operation != operation->name ||
         known->shapes != operation->shapes || known->kernel != kernel) {
@@ -183,7 +190,7 @@ static const known_work *know_work(bounds_work *work, const ridge_trace_range *o
 
 static double from_shapes(bounds_work *work, const ridge_trace_op *op, uint32_t range)
 {
-    const instance *const of = &work->instances[range];
+    const instance *const of = &work->launches->instances[range];
     const known_work *known;
     ridge_work least;
 
@@ -203,77 +210,113 @@ static double from_shapes(bounds_work *work, const ridge_trace_op *op, uint32_t 
     return least_ns(work, &least, 1);
 }
 
-/* Can anything have a least time? */
-static bool has_sources(const bounds_work *work, const ridge_given_bounds *given)
+static bool has_shapes(next_common *common, const bounds_work *work)
 {
-    if (given != NULL)
-        return true;
+    if (common->has_shapes != NEXT_NOT_LOOKED)
+        return common->has_shapes == NEXT_YES;
+    common->has_shapes = NEXT_NO;
     for (size_t i = 0; i < work->range_count; i++)
-        if (work->ranges[i].kind == RIDGE_RANGE_OP && work->ranges[i].shapes != 0)
+        if (work->ranges[i].kind == RIDGE_RANGE_OP && work->ranges[i].shapes != 0) {
+            common->has_shapes = NEXT_YES;
             return true;
+        }
     return false;
 }
 
-static bool allocate(bounds_work *work, kernel_bounds *bounds)
+static bool allocate_launches(bounds_work *work)
 {
     const size_t name_count = ridge_trace_name_count(work->trace);
+    kernel_launches *const of = work->launches;
 
-    bounds->least_ns = ridge_calloc(work->op_count + 1, sizeof(*bounds->least_ns));
-    bounds->sources = ridge_calloc(work->op_count + 1, sizeof(*bounds->sources));
-    work->instances = ridge_calloc(work->range_count + 1, sizeof(*work->instances));
-    work->helpers = ridge_calloc(name_count + 1, sizeof(*work->helpers));
-    work->given_ns = ridge_calloc(name_count + 1, sizeof(*work->given_ns));
-    work->known = ridge_calloc(KNOWN_SLOTS, sizeof(*work->known));
-    work->range_of = sum_innermost(work->trace, OPERATIONS, NULL);
-    if (work->given_ns == NULL)
+    of->instances = ridge_calloc(work->range_count + 1, sizeof(*of->instances));
+    of->helpers = ridge_calloc(name_count + 1, sizeof(*of->helpers));
+    of->given_ns = ridge_calloc(name_count + 1, sizeof(*of->given_ns));
+    of->known = ridge_calloc(KNOWN_SLOTS, sizeof(*of->known));
+    of->range_of = sum_innermost(work->trace, OPERATIONS, NULL);
+    if (of->given_ns == NULL)
         return false;
     for (size_t i = 0; i <= name_count; i++)
-        work->given_ns[i] = -1;
-    return bounds->least_ns != NULL && bounds->sources != NULL && work->instances != NULL &&
-           work->helpers != NULL && work->known != NULL && work->range_of != NULL;
+        of->given_ns[i] = -1;
+    return of->instances != NULL && of->helpers != NULL && of->known != NULL &&
+           of->range_of != NULL;
 }
 
-ridge_status kernel_bounds_init(kernel_bounds *bounds, const ridge_trace *trace, uint32_t device,
-                                const ridge_trace_window *window, const ridge_roofs *roofs,
-                                const ridge_given_bounds *given, ridge_error *err)
+/* Those of the trace, made for the first device that asks. */
+static bool take_launches(bounds_work *work, next_common *common)
 {
-    bounds_work work = {.trace = trace, .device = device, .window = window, .roofs = roofs};
-    ridge_status status = RIDGE_OK;
-    size_t api_count;
-
-    *bounds = (kernel_bounds){0};
-    work.ops = ridge_trace_ops(trace, &work.op_count);
-    work.apis = ridge_trace_apis(trace, &api_count);
-    work.ranges = ridge_trace_ranges(trace, &work.range_count);
-    if (!has_sources(&work, given))
-        return RIDGE_OK;
-    if (!allocate(&work, bounds)) {
-        status = ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
-        kernel_bounds_release(bounds);
-        goto out;
+    work->launches = common->launches;
+    if (work->launches != NULL)
+        return true;
+    work->launches = ridge_calloc(1, sizeof(*work->launches));
+    if (work->launches == NULL || !allocate_launches(work)) {
+        kernel_launches_free(work->launches);
+        return false;
     }
-    work.floor_ns = bounds->floor_ns = find_floor(&work);
-    count_kernels(&work);
-    for (size_t i = 0; i < work.op_count; i++) {
-        const uint32_t range = range_of(&work, &work.ops[i]);
+    count_kernels(work);
+    common->launches = work->launches;
+    return true;
+}
+
+void kernel_launches_free(kernel_launches *launches)
+{
+    if (launches == NULL)
+        return;
+    ridge_free(launches->instances);
+    ridge_free(launches->helpers);
+    ridge_free(launches->given_ns);
+    ridge_free(launches->known);
+    ridge_free(launches->range_of);
+    ridge_free(launches);
+}
+
+static void find_least(bounds_work *work, const ridge_given_bounds *given, kernel_bounds *bounds)
+{
+    for (size_t i = 0; i < bounds->own.count; i++) {
+        const ridge_trace_op *const op = &work->ops[trace_op_at(&bounds->own, i)];
+        const uint32_t range = range_of(work, op);
 
         bounds->least_ns[i] = NAN;
         bounds->sources[i] = BOUND_GIVEN;
-        if (!is_wanted(&work, &work.ops[i]))
+        if (!is_wanted(work, op))
             continue;
-        bounds->least_ns[i] = from_line(&work, given, work.ops[i].name);
+        bounds->least_ns[i] = from_line(work, given, op->name);
         if (isnan(bounds->least_ns[i]) && range != RIDGE_TRACE_NONE) {
-            bounds->least_ns[i] = from_shapes(&work, &work.ops[i], range);
+            bounds->least_ns[i] = from_shapes(work, op, range);
             bounds->sources[i] = range;
         }
     }
-out:
-    ridge_free(work.instances);
-    ridge_free(work.helpers);
-    ridge_free(work.given_ns);
-    ridge_free(work.known);
-    ridge_free(work.range_of);
-    return status;
+}
+
+ridge_status kernel_bounds_init(kernel_bounds *bounds, next_common *common, uint32_t device,
+                                const ridge_trace_window *window, const ridge_roofs *roofs,
+                                const ridge_given_bounds *given, ridge_error *err)
+{
+    const ridge_trace *const trace = common->trace;
+    bounds_work work = {.trace = trace, .device = device, .window = window, .roofs = roofs};
+    size_t api_count;
+
+    *bounds = (kernel_bounds){.own = trace_ops_of(trace, device)};
+    work.ops = ridge_trace_ops(trace, &work.op_count);
+    work.apis = ridge_trace_apis(trace, &api_count);
+    work.ranges = ridge_trace_ranges(trace, &work.range_count);
+    if (given == NULL && !has_shapes(common, &work)) /* nothing has a least time */
+        return RIDGE_OK;
+    bounds->least_ns = ridge_calloc(bounds->own.count + 1, sizeof(*bounds->least_ns));
+    bounds->sources = ridge_calloc(bounds->own.count + 1, sizeof(*bounds->sources));
+    if (bounds->least_ns == NULL || bounds->sources == NULL || !take_launches(&work, common)) {
+        kernel_bounds_release(bounds);
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    }
+    work.floor_ns = bounds->floor_ns = find_floor(&work, &bounds->own);
+    find_least(&work, given, bounds);
+    if (!common->is_kept) { /* what follows wants memory too */
+        kernel_launches_free(common->launches);
+        common->launches = NULL;
+        return RIDGE_OK;
+    }
+    for (size_t i = 0; i < bounds->own.count; i++)
+        work.launches->given_ns[work.ops[trace_op_at(&bounds->own, i)].name] = -1;
+    return RIDGE_OK;
 }
 
 void kernel_bounds_release(kernel_bounds *bounds)

@@ -24,12 +24,13 @@ enum {
 };
 
 typedef struct line_work {
+    next_common *common;
+    const next_process *of_process;
     const ridge_trace *trace;
     const ridge_trace_op *ops;
     const ridge_trace_api *apis;
     const ridge_trace_stream *streams;
     const ridge_trace_thread *threads;
-    size_t op_count, api_count;
     const ridge_trace_sum *kernel;
     const ridge_trace_op *op; /* the instance */
     uint32_t process, device;
@@ -107,34 +108,17 @@ static bool is_alike(const line_work *work, const ridge_trace_op *op)
 static size_t count_before(const line_work *work)
 {
     const int64_t launch_ns = sum_launch_ns(work->op, work->apis);
+    const trace_op_list own = trace_ops_of(work->trace, work->device);
     size_t count = 0;
 
-    for (size_t i = 0; i < work->op_count; i++) {
-        const ridge_trace_op *const op = &work->ops[i];
+    for (size_t i = 0; i < own.count; i++) {
+        const ridge_trace_op *const op = &work->ops[trace_op_at(&own, i)];
         const int64_t ns = sum_launch_ns(op, work->apis);
 
         if ((ns < launch_ns || (ns == launch_ns && op < work->op)) && is_alike(work, op))
             count++;
     }
     return count;
-}
-
-static bool has_other_device(const line_work *work)
-{
-    for (size_t i = 0; i < work->op_count; i++)
-        if (work->streams[work->ops[i].stream].process == work->process &&
-            work->streams[work->ops[i].stream].device != work->device)
-            return true;
-    return false;
-}
-
-/* With work of a GPU: others are the profiler's own, or hosts. */
-static bool has_other_process(const line_work *work)
-{
-    for (size_t i = 0; i < work->op_count; i++)
-        if (work->streams[work->ops[i].stream].process != work->process)
-            return true;
-    return false;
 }
 
 /* -- did the trace begin with the process? ----------------------------------------------------- */
@@ -159,28 +143,12 @@ static bool is_first_call(const char *name)
  * launched before. */
 static bool began_with_process(const line_work *work)
 {
-    const ridge_trace_api *first = NULL;
-    int64_t launched_ns = INT64_MAX, started_ns = INT64_MAX;
+    const ridge_trace_api *const first = work->of_process->first;
 
     if (ridge_trace_get_info(work->trace)->format == RIDGE_TRACE_KINETO ||
         ridge_trace_get_info(work->trace)->is_delayed)
         return false;
-    for (size_t i = 0; i < work->api_count; i++) {
-        const ridge_trace_api *const api = &work->apis[i];
-        const char *const name = ridge_trace_name(work->trace, api->name, NULL);
-
-        if (work->threads[api->thread].process != work->process)
-            continue;
-        if ((strncmp(name, "cudaProfilerStart", 17) == 0 ||
-             strncmp(name, "cuProfilerStart", 15) == 0) &&
-            api->start_ns < started_ns)
-            started_ns = api->start_ns;
-        if (api->op_count > 0 && api->start_ns < launched_ns)
-            launched_ns = api->start_ns;
-        if (first == NULL || api->start_ns < first->start_ns)
-            first = api;
-    }
-    return first != NULL && !(started_ns < launched_ns) &&
+    return first != NULL && !(work->of_process->started_ns < work->of_process->launched_ns) &&
            (is_first_call(ridge_trace_name(work->trace, first->name, NULL)) ||
             sum_span_ns(first->start_ns, first->end_ns) > FIRST_CALL_NS);
 }
@@ -199,11 +167,12 @@ static const ridge_trace_range *find_range(const line_work *work)
         return NULL;
     api = &work->apis[work->op->api];
     thread = &work->threads[api->thread];
-    for (size_t i = thread->first_range; i < thread->first_range + thread->range_count; i++) {
+    for (size_t i = next_skip_ranges(work->common, thread->first_range, api->end_ns);
+         i < thread->first_range + thread->range_count && ranges[i].start_ns <= api->start_ns;
+         i = next_skip_ranges(work->common, i + 1, api->end_ns)) {
         const char *const name = ridge_trace_name(work->trace, ranges[i].name, NULL);
 
-        if (ranges[i].kind == RIDGE_RANGE_NVTX && ranges[i].start_ns <= api->start_ns &&
-            ranges[i].end_ns >= api->end_ns &&
+        if (ranges[i].kind == RIDGE_RANGE_NVTX && ranges[i].end_ns >= api->end_ns &&
             (ranges[i].flags & (RIDGE_RANGE_OTHER_THREAD | RIDGE_RANGE_START_END)) == 0 &&
             name[0] != '\0' && strchr(name, '=') == NULL)
             found = &ranges[i];
@@ -299,23 +268,26 @@ static void add_place(const line_work *work, ridge_text *text, char *note, size_
     add_sizes(work, true, note, note_size);
 }
 
-ridge_status ncu_line_make(const ridge_trace *trace, const ridge_trace_sum *kernel,
-                           bool with_command, char **line, char *note, size_t note_size,
-                           ridge_error *err)
+ridge_status ncu_line_make(next_common *common, const ridge_trace_sum *kernel, bool with_command,
+                           char **line, char *note, size_t note_size, ridge_error *err)
 {
+    const ridge_trace *const trace = common->trace;
     const ridge_trace_info *const info = ridge_trace_get_info(trace);
-    line_work work = {.trace = trace, .kernel = kernel};
+    line_work work = {.common = common, .trace = trace, .kernel = kernel};
     size_t count;
     ridge_text text;
 
     *line = NULL;
-    work.ops = ridge_trace_ops(trace, &work.op_count);
-    work.apis = ridge_trace_apis(trace, &work.api_count);
+    work.ops = ridge_trace_ops(trace, &count);
+    work.apis = ridge_trace_apis(trace, &count);
     work.streams = ridge_trace_streams(trace, &count);
     work.threads = ridge_trace_threads(trace, &count);
     work.op = &work.ops[kernel->typical_op];
     work.process = work.streams[work.op->stream].process;
     work.device = work.streams[work.op->stream].device;
+    work.of_process = next_process_of(common, work.process);
+    if (work.of_process == NULL)
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
     ridge_kernel_base_name(
         ridge_trace_name(trace, work.op->short_name != 0 ? work.op->short_name : work.op->name,
                          NULL),
@@ -323,11 +295,11 @@ ridge_status ncu_line_make(const ridge_trace *trace, const ridge_trace_sum *kern
 
     ridge_text_init(&text);
     ridge_text_add(&text, "ncu --set full");
-    if (has_other_process(&work)) {
+    if (common->has_several_processes) { /* others are the profiler's own, or hosts */
         ridge_text_add(&text, " --target-processes all");
         add_note(note, note_size, "several processes: each counts its own launches");
     }
-    if (has_other_device(&work))
+    if (work.of_process->has_several_devices)
         ridge_text_format(&text, " --devices %lld",
                           (long long)ridge_trace_devices(trace, &count)[work.device].id);
     add_place(&work, &text, note, note_size);

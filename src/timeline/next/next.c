@@ -18,12 +18,12 @@ static const double ratio_least = 1.1; /* less is nothing to gain */
 /* -- ranks ------------------------------------------------------------------------------------- */
 
 /* What the calls of a kernel that have a bound add up to. */
-typedef struct bounded {
+typedef struct next_bounded {
     double measured_ns, least_ns;
     size_t count;
     uint32_t source;
     bool is_mixed; /* several sources */
-} bounded;
+} next_bounded;
 
 static bool is_same_source(const ridge_trace_range *ranges, uint32_t a, uint32_t b)
 {
@@ -31,14 +31,15 @@ static bool is_same_source(const ridge_trace_range *ranges, uint32_t a, uint32_t
 }
 
 /* By name of the kernel. */
-static void add_up(const ridge_trace *trace, const kernel_bounds *bounds, bounded *by_name)
+static void add_up(const ridge_trace *trace, const kernel_bounds *bounds, next_bounded *by_name)
 {
     size_t op_count, range_count;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &range_count);
 
-    for (size_t i = 0; i < op_count && bounds->least_ns != NULL; i++) {
-        bounded *const of = &by_name[ops[i].name];
+    for (size_t i = 0; i < bounds->own.count && bounds->least_ns != NULL; i++) {
+        const ridge_trace_op *const op = &ops[trace_op_at(&bounds->own, i)];
+        next_bounded *const of = &by_name[op->name];
 
         if (isnan(bounds->least_ns[i]))
             continue;
@@ -47,12 +48,12 @@ static void add_up(const ridge_trace *trace, const kernel_bounds *bounds, bounde
         else if (!is_same_source(ranges, of->source, bounds->sources[i]))
             of->is_mixed = true;
         of->count++;
-        of->measured_ns += (double)sum_span_ns(ops[i].start_ns, ops[i].end_ns);
+        of->measured_ns += (double)sum_span_ns(op->start_ns, op->end_ns);
         of->least_ns += bounds->least_ns[i];
     }
 }
 
-static void write_source(const ridge_trace *trace, const bounded *of, char *text, size_t size)
+static void write_source(const ridge_trace *trace, const next_bounded *of, char *text, size_t size)
 {
     size_t count;
     const char *const more = of->is_mixed ? " ..." : "";
@@ -98,23 +99,30 @@ static int order_ranks(const void *left, const void *right)
     return strcmp(a->sum.name, b->sum.name);
 }
 
-static ridge_status make_ranks(const ridge_trace *trace, const ridge_trace_sums *sums,
+static next_bounded *bounded_by_name(next_common *common)
+{
+    if (common->bounded_by_name == NULL)
+        common->bounded_by_name = ridge_calloc(ridge_trace_name_count(common->trace) + 1,
+                                               sizeof(*common->bounded_by_name));
+    return common->bounded_by_name;
+}
+
+static ridge_status make_ranks(next_common *common, const ridge_trace_sums *sums,
                                const kernel_bounds *bounds, ridge_timeline_next *out,
                                ridge_error *err)
 {
-    bounded *const by_name = ridge_calloc(ridge_trace_name_count(trace) + 1, sizeof(*by_name));
+    const ridge_trace *const trace = common->trace;
+    next_bounded *const by_name = bounded_by_name(common);
 
     out->ranks = ridge_calloc(sums->count + 1, sizeof(*out->ranks));
-    if (by_name == NULL || out->ranks == NULL) {
-        ridge_free(by_name);
+    if (by_name == NULL || out->ranks == NULL)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
-    }
     add_up(trace, bounds, by_name);
     out->floor_ns = bounds->least_ns != NULL ? bounds->floor_ns : NAN;
     out->rank_count = sums->count;
     for (size_t i = 0; i < sums->count; i++) {
         ridge_kernel_rank *const rank = &out->ranks[i];
-        const bounded *const of = &by_name[sums->rows[i].name_id];
+        next_bounded *const of = &by_name[sums->rows[i].name_id];
 
         rank->sum = sums->rows[i];
         rank->share_frac = sums->rows[i].share_frac;
@@ -123,8 +131,8 @@ static ridge_status make_ranks(const ridge_trace *trace, const ridge_trace_sums 
         rank->ratio = of->count > 0 ? of->measured_ns / of->least_ns : NAN;
         rank->is_tiny = of->count > 0 && of->least_ns <= bounds->floor_ns * (double)of->count;
         write_source(trace, of, rank->source, sizeof(rank->source));
+        *of = (next_bounded){0};
     }
-    ridge_free(by_name);
     if (out->rank_count > 1)
         qsort(out->ranks, out->rank_count, sizeof(*out->ranks), order_ranks);
     return RIDGE_OK;
@@ -146,42 +154,31 @@ static void find_roofs(const ridge_trace_device *device, ridge_roofs *out)
 
 /* -- the plan ---------------------------------------------------------------------------------- */
 
-/* ncu looks into NVIDIA's GPUs alone: is it one, by the calls that launch? */
-static bool is_other_gpu(const ridge_trace *trace, uint32_t device, bool *is_amd)
+/* ncu looks into NVIDIA's GPUs alone: is it one? */
+static bool is_other_gpu(next_common *common, uint32_t device, bool *is_amd)
 {
     size_t count;
-    const char *const name = ridge_trace_devices(trace, &count)[device].name;
-    const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
-    bool has_launches = false;
+    const char *const name = ridge_trace_devices(common->trace, &count)[device].name;
 
     *is_amd = strstr(name, "AMD") != NULL || strstr(name, "Radeon") != NULL ||
-              strstr(name, "Instinct") != NULL;
-    for (size_t i = 0; i < count && !*is_amd; i++) {
-        const char *const call = ridge_trace_name(trace, apis[i].name, NULL);
-
-        if (strncmp(call, "cu", 2) == 0)
-            return false;
-        *is_amd = apis[i].op_count > 0 && strncmp(call, "hip", 3) == 0;
-        has_launches = has_launches || apis[i].op_count > 0;
-    }
-    return *is_amd || (has_launches && ridge_trace_get_info(trace)->format == RIDGE_TRACE_KINETO);
+              strstr(name, "Instinct") != NULL || next_gpu_of_calls(common) == NEXT_GPU_AMD;
+    return *is_amd || next_gpu_of_calls(common) == NEXT_GPU_OTHER;
 }
 
-static ridge_status make_line(const ridge_trace *trace, const ridge_kernel_rank *rank,
-                              bool with_command, char **line, char *note, size_t note_size,
-                              ridge_error *err)
+static ridge_status make_line(next_common *common, const ridge_kernel_rank *rank, bool with_command,
+                              char **line, char *note, size_t note_size, ridge_error *err)
 {
     if (rank != NULL)
-        return ncu_line_make(trace, &rank->sum, with_command, line, note, note_size, err);
+        return ncu_line_make(common, &rank->sum, with_command, line, note, note_size, err);
     *line = ridge_calloc(1, 1);
     return *line != NULL ? RIDGE_OK : ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
 }
 
-static ridge_status write_lines(const ridge_trace *trace, const ridge_device_account *device,
+static ridge_status write_lines(next_common *common, const ridge_device_account *device,
                                 bool with_command, ridge_timeline_next *out, ridge_error *err)
 {
     bool is_amd;
-    const bool is_other = is_other_gpu(trace, device->device, &is_amd);
+    const bool is_other = is_other_gpu(common, device->device, &is_amd);
     char said[sizeof(out->note)] = ""; /* of the second line what is said of the first */
     ridge_status status;
 
@@ -193,20 +190,21 @@ static ridge_status write_lines(const ridge_trace *trace, const ridge_device_acc
                  "%zu graphs are whole rows: record with --cuda-graph-trace=node to see their "
                  "kernels",
                  device->graph_row_count);
-    status = make_line(trace, is_other ? NULL : out->worst, with_command, &out->ncu, out->note,
+    status = make_line(common, is_other ? NULL : out->worst, with_command, &out->ncu, out->note,
                        sizeof(out->note), err);
     if (status == RIDGE_OK)
-        status = make_line(trace, is_other ? NULL : out->richest, with_command, &out->richest_ncu,
+        status = make_line(common, is_other ? NULL : out->richest, with_command, &out->richest_ncu,
                            said, sizeof(said), err);
     return status;
 }
 
-ridge_status next_plan(const ridge_trace *trace, const ridge_trace_window *window,
+ridge_status next_plan(next_common *common, const ridge_trace_window *window,
                        const ridge_device_account *device, const ridge_roofs *roofs,
                        const ridge_given_bounds *given, bool with_command, ridge_timeline_next *out,
                        ridge_error *err)
 {
     size_t count;
+    const ridge_trace *const trace = common->trace;
     ridge_trace_sums sums = {0};
     kernel_bounds bounds = {0};
     ridge_roofs own;
@@ -220,15 +218,15 @@ ridge_status next_plan(const ridge_trace *trace, const ridge_trace_window *windo
     status =
         ridge_trace_sum_kernels(trace, RIDGE_KERNEL_BY_NAME, device->device, window, &sums, err);
     if (status == RIDGE_OK)
-        status = kernel_bounds_init(&bounds, trace, device->device, window, roofs, given, err);
+        status = kernel_bounds_init(&bounds, common, device->device, window, roofs, given, err);
     if (status == RIDGE_OK)
-        status = make_ranks(trace, &sums, &bounds, out, err);
+        status = make_ranks(common, &sums, &bounds, out, err);
     if (status == RIDGE_OK) {
         out->is_inside = device->verdict == RIDGE_TIMELINE_GPU_BOUND ||
                          device->verdict == RIDGE_TIMELINE_GRAPH_REPLAY;
-        next_advice(trace, device, window == NULL || !window->is_set, out->fix, sizeof(out->fix));
-        next_gains(trace, device, out);
-        status = write_lines(trace, device, with_command, out, err);
+        next_advice(common, device, window == NULL || !window->is_set, out->fix, sizeof(out->fix));
+        next_gains(common, device, out);
+        status = write_lines(common, device, with_command, out, err);
     }
     if (status != RIDGE_OK)
         ridge_timeline_next_free(out);
@@ -243,8 +241,19 @@ ridge_status ridge_timeline_plan(const ridge_timeline *timeline, const ridge_dev
 {
     ridge_trace_window window;
     const ridge_trace *const trace = account_trace(timeline, &window);
+    next_common own, *const kept = account_common(timeline);
+    next_common *const common = kept != NULL ? kept : &own;
+    ridge_status status;
 
-    return next_plan(trace, &window, device, roofs, given, with_command, out, err);
+    *out = (ridge_timeline_next){0};
+    if (kept == NULL && !next_common_init(&own, trace, false))
+        return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "out of memory");
+    pthread_mutex_lock(&common->lock);
+    status = next_plan(common, &window, device, roofs, given, with_command, out, err);
+    pthread_mutex_unlock(&common->lock);
+    if (kept == NULL)
+        next_common_release(&own);
+    return status;
 }
 
 void ridge_timeline_next_free(ridge_timeline_next *next)

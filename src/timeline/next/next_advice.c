@@ -85,16 +85,18 @@ static uint64_t family_of(const ridge_trace *trace, uint32_t name, uint64_t *kno
 
 /* The innermost range of a thread that holds a time, or lies over half of it; NULL. is_loading (may
  * be NULL) becomes true where one of them is PyTorch's loader of data. */
-static const char *range_over(const ridge_trace *trace, uint32_t thread, int64_t start_ns,
+static const char *range_over(next_common *common, uint32_t thread, int64_t start_ns,
                               int64_t end_ns, bool *is_loading)
 {
     size_t count;
+    const ridge_trace *const trace = common->trace;
     const ridge_trace_thread *const of = &ridge_trace_threads(trace, &count)[thread];
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
     const char *found = NULL;
     int64_t found_ns = INT64_MAX;
 
-    for (size_t i = of->first_range; i < of->first_range + of->range_count; i++) {
+    for (size_t i = next_skip_ranges(common, of->first_range, start_ns);
+         i < of->first_range + of->range_count; i = next_skip_ranges(common, i + 1, start_ns)) {
         const int64_t from_ns = ranges[i].start_ns > start_ns ? ranges[i].start_ns : start_ns;
         const int64_t to_ns = ranges[i].end_ns < end_ns ? ranges[i].end_ns : end_ns;
         const int64_t ns = sum_span_ns(ranges[i].start_ns, ranges[i].end_ns);
@@ -115,17 +117,25 @@ static const char *range_over(const ridge_trace *trace, uint32_t thread, int64_t
     return found;
 }
 
+static uint64_t *families_of(next_common *common)
+{
+    if (common->families == NULL)
+        common->families =
+            ridge_calloc(ridge_trace_name_count(common->trace) + 1, sizeof(*common->families));
+    return common->families;
+}
+
 /* The call with most of the causes, and the range in which its longest wait lies. A wait for the GPU
  * is told by its own range: that of the next launch is another. Without calls the range in which
  * most launches came late. */
-static place find_place(const ridge_trace *trace, const ridge_device_account *device,
-                        unsigned causes)
+static place find_place(next_common *common, const ridge_device_account *device, unsigned causes)
 {
     size_t count;
+    const ridge_trace *const trace = common->trace;
     const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
     const ridge_idle_piece *longest = NULL;
-    uint64_t *const families = ridge_calloc(ridge_trace_name_count(trace) + 1, sizeof(*families));
+    uint64_t *const families = families_of(common);
     tally calls = {0}, names = {0};
     tally_sum most;
     place out = {0};
@@ -146,7 +156,6 @@ static place find_place(const ridge_trace *trace, const ridge_device_account *de
             tally_add(&names, family_of(trace, name, families), name, ns);
         }
     }
-    ridge_free(families);
     most = tally_end(&calls);
     out.call = most.name != 0 ? ridge_trace_name(trace, most.name, NULL) : NULL;
     most = tally_end(&names);
@@ -168,19 +177,19 @@ static place find_place(const ridge_trace *trace, const ridge_device_account *de
     if (longest != NULL)
         out.family[0] = '\0';
     if (longest != NULL)
-        out.range = range_over(trace, apis[longest->api].thread, apis[longest->api].start_ns,
+        out.range = range_over(common, apis[longest->api].thread, apis[longest->api].start_ns,
                                apis[longest->api].end_ns, NULL);
     return out;
 }
 
 /* What the host did in the longest gaps, before it launched again. */
-static const char *find_stall(const ridge_trace *trace, const ridge_device_account *device,
+static const char *find_stall(next_common *common, const ridge_device_account *device,
                               bool *is_loading)
 {
     enum { LOOKED_AT = 8 };
     size_t count;
-    const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
-    const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
+    const ridge_trace_op *const ops = ridge_trace_ops(common->trace, &count);
+    const ridge_trace_api *const apis = ridge_trace_apis(common->trace, &count);
     const char *found = NULL;
 
     *is_loading = false;
@@ -190,22 +199,11 @@ static const char *find_stall(const ridge_trace *trace, const ridge_device_accou
 
         if (gap->after == RIDGE_TRACE_NONE || ops[gap->after].api == RIDGE_TRACE_NONE)
             continue;
-        name = range_over(trace, apis[ops[gap->after].api].thread, gap->start_ns, gap->end_ns,
+        name = range_over(common, apis[ops[gap->after].api].thread, gap->start_ns, gap->end_ns,
                           is_loading);
         found = found != NULL ? found : name;
     }
     return found;
-}
-
-static bool has_call(const ridge_trace *trace, const char *part)
-{
-    size_t count;
-    const ridge_trace_api *const apis = ridge_trace_apis(trace, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (strstr(ridge_trace_name(trace, apis[i].name, NULL), part) != NULL)
-            return true;
-    return false;
 }
 
 /* What most of the time in copies is. */
@@ -215,41 +213,27 @@ static copy_sort sort_of_copies(const ridge_trace *trace, uint32_t device)
 {
     size_t count;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+    const trace_op_list own = trace_ops_of(trace, device);
     int64_t sums_ns[COPY_SORTS] = {0};
     copy_sort most = COPIES_PAGEABLE;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < own.count; i++) {
+        const ridge_trace_op *const op = &ops[trace_op_at(&own, i)];
         const bool is_pageable =
-            ops[i].source == RIDGE_PLACE_PAGEABLE || ops[i].destination == RIDGE_PLACE_PAGEABLE;
+            op->source == RIDGE_PLACE_PAGEABLE || op->destination == RIDGE_PLACE_PAGEABLE;
         const bool is_pinned =
-            ops[i].source == RIDGE_PLACE_PINNED || ops[i].destination == RIDGE_PLACE_PINNED;
-        const copy_sort sort = ops[i].copy == RIDGE_COPY_DTOD ? COPIES_ON_DEVICE
-                               : is_pinned && !is_pageable    ? COPIES_PINNED
-                                                              : COPIES_PAGEABLE;
+            op->source == RIDGE_PLACE_PINNED || op->destination == RIDGE_PLACE_PINNED;
+        const copy_sort sort = op->copy == RIDGE_COPY_DTOD ? COPIES_ON_DEVICE
+                               : is_pinned && !is_pageable ? COPIES_PINNED
+                                                           : COPIES_PAGEABLE;
 
-        if (ops[i].kind == RIDGE_OP_MEMCPY && sum_on_device(trace, &ops[i], device))
-            sums_ns[sort] = sum_add_ns(sums_ns[sort], sum_span_ns(ops[i].start_ns, ops[i].end_ns));
+        if (op->kind == RIDGE_OP_MEMCPY && sum_on_device(trace, op, device))
+            sums_ns[sort] = sum_add_ns(sums_ns[sort], sum_span_ns(op->start_ns, op->end_ns));
     }
     for (int sort = 0; sort < COPY_SORTS; sort++)
         if (sums_ns[sort] > sums_ns[most])
             most = (copy_sort)sort;
     return most;
-}
-
-/* Is it PyTorch? Then the advice may speak its language. Its operations or its kernels tell. */
-static bool is_torch(const ridge_trace *trace)
-{
-    const size_t count = ridge_trace_name_count(trace);
-
-    if (ridge_trace_get_info(trace)->format == RIDGE_TRACE_KINETO)
-        return true;
-    for (uint32_t i = 1; i <= count; i++) {
-        const char *const name = ridge_trace_name(trace, i, NULL);
-
-        if (strstr(name, "aten::") != NULL || strstr(name, "at::native::") != NULL)
-            return true;
-    }
-    return false;
 }
 
 /* What is said first is short enough to stand in the third line: up to the first ';'. */
@@ -369,10 +353,10 @@ static void add(char *text, size_t size, const char *format, ...)
 }
 
 /* What depends on more than the verdict. */
-static const char *special(const ridge_trace *trace, const ridge_device_account *device,
+static const char *special(next_common *common, const ridge_device_account *device,
                            ridge_timeline_verdict verdict, bool is_loading)
 {
-    if (verdict == RIDGE_TIMELINE_LAUNCH_BOUND && has_call(trace, "GraphLaunch"))
+    if (verdict == RIDGE_TIMELINE_LAUNCH_BOUND && next_launches_graphs(common))
         return "graphs run already: bring what lies between them into them; or fewer, larger "
                "kernels: fuse, batch more";
     if (verdict == RIDGE_TIMELINE_NO_WORK && is_loading)
@@ -383,7 +367,7 @@ static const char *special(const ridge_trace *trace, const ridge_device_account 
                "tells";
     if (verdict != RIDGE_TIMELINE_COPY_BOUND)
         return NULL;
-    switch (sort_of_copies(trace, device->device)) {
+    switch (sort_of_copies(common->trace, device->device)) {
     case COPIES_PINNED:
         return "copy less: keep on the GPU what is used again; the memory is pinned already, so "
                "that copies can run under kernels: the next part on a stream of its own, ahead";
@@ -395,10 +379,10 @@ static const char *special(const ridge_trace *trace, const ridge_device_account 
     }
 }
 
-static void add_place(const ridge_trace *trace, const ridge_device_account *device, unsigned causes,
+static void add_place(next_common *common, const ridge_device_account *device, unsigned causes,
                       char *text, size_t size)
 {
-    place where = find_place(trace, device, causes);
+    place where = find_place(common, device, causes);
 
     if (where.family[0] != '\0')
         where.range = where.family;
@@ -419,8 +403,8 @@ static bool is_of_start(ridge_timeline_verdict verdict)
            verdict == RIDGE_TIMELINE_NO_WORK;
 }
 
-void next_advice(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
-                 char *text, size_t size)
+void next_advice(next_common *common, const ridge_device_account *device, bool is_whole, char *text,
+                 size_t size)
 {
     const unsigned largest = largest_cause(device);
     const bool is_mixed = device->verdict == RIDGE_TIMELINE_MIXED ||
@@ -436,16 +420,16 @@ void next_advice(const ridge_trace *trace, const ridge_device_account *device, b
     if (is_mixed && row != NULL && row->verdict == RIDGE_TIMELINE_NOTHING)
         words = advice_of_cause[largest];
     else if (row != NULL)
-        words = is_torch(trace) ? row->torch : row->other;
+        words = next_is_torch(common) ? row->torch : row->other;
     else
         return;
     if (row->verdict == RIDGE_TIMELINE_NO_WORK)
-        stall = find_stall(trace, device, &is_loading);
-    if (special(trace, device, row->verdict, is_loading) != NULL)
-        words = special(trace, device, row->verdict, is_loading);
+        stall = find_stall(common, device, &is_loading);
+    if (special(common, device, row->verdict, is_loading) != NULL)
+        words = special(common, device, row->verdict, is_loading);
     if (!is_loading &&
         (is_of_start(row->verdict) || (is_mixed && largest == RIDGE_IDLE_GRAPH_BUILD)) &&
-        next_steady(trace, device, is_whole, text, size)) {
+        next_steady(common, device, is_whole, text, size)) {
         add(text, size, "; ");
         if (row->verdict == RIDGE_TIMELINE_NO_WORK) /* there is no loop to move it out of */
             words = "or record that part alone";
@@ -457,15 +441,18 @@ void next_advice(const ridge_trace *trace, const ridge_device_account *device, b
 
         add(text, size, ". Most: in %.*s", length, stall);
     } else if (row->causes != 0) {
-        add_place(trace, device, row->causes, text, size);
+        add_place(common, device, row->causes, text, size);
     }
 }
 
-void next_copy_advice(const ridge_trace *trace, const ridge_device_account *device, char *text,
+void next_copy_advice(next_common *common, const ridge_device_account *device, char *text,
                       size_t size)
 {
     const struct advice_row *const row = row_of(RIDGE_TIMELINE_COPY_BOUND);
-    const char *const words = special(trace, device, RIDGE_TIMELINE_COPY_BOUND, false);
+    const char *const words = special(common, device, RIDGE_TIMELINE_COPY_BOUND, false);
 
-    snprintf(text, size, "%s", words != NULL ? words : is_torch(trace) ? row->torch : row->other);
+    snprintf(text, size, "%s",
+             words != NULL           ? words
+             : next_is_torch(common) ? row->torch
+                                     : row->other);
 }

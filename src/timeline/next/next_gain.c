@@ -64,7 +64,7 @@ static void advise_on_exposed(const ridge_device_account *device, double span_ns
 
 /* Copies that no kernel hides, where nothing else is to be done between the kernels and they give more
  * than these: the verdict may be that the GPU is busy. */
-static void advise_on_copies(const ridge_trace *trace, const ridge_device_account *device,
+static void advise_on_copies(next_common *common, const ridge_device_account *device,
                              double span_ns, double inside, ridge_timeline_next *out)
 {
     if (out->fix[0] != '\0' || (double)device->copy_only_ns < copies_least * span_ns ||
@@ -72,7 +72,7 @@ static void advise_on_copies(const ridge_trace *trace, const ridge_device_accoun
         !gives_more(out->copy_gain, out->collective_gain) ||
         (out->worst != NULL && !gives_more(out->copy_gain, inside)))
         return;
-    next_copy_advice(trace, device, out->fix, sizeof(out->fix));
+    next_copy_advice(common, device, out->fix, sizeof(out->fix));
     out->is_inside = false;
     out->exposed[0] = '\0';
 }
@@ -175,9 +175,9 @@ bool next_has_two_roads(const ridge_device_account *device)
            device->verdict != RIDGE_TIMELINE_COPY_BOUND;
 }
 
-void next_gains(const ridge_trace *trace, const ridge_device_account *device,
-                ridge_timeline_next *out)
+void next_gains(next_common *common, const ridge_device_account *device, ridge_timeline_next *out)
 {
+    const ridge_trace *const trace = common->trace;
     const double span_ns = (double)sum_span_ns(device->start_ns, device->end_ns);
     const double kernel_ns = (double)device->kernel_ns;
     double saved_ns = 0, total_ns = 0, bounded_ns = 0, inside;
@@ -216,5 +216,5 @@ void next_gains(const ridge_trace *trace, const ridge_device_account *device,
     if (next_has_two_roads(device) && device->verdict != RIDGE_TIMELINE_GRAPH_REPLAY &&
         out->worst != NULL && out->fix[0] != '\0')
         out->is_inside = isnan(out->idle_gain) || inside >= out->idle_gain;
-    advise_on_copies(trace, device, span_ns, inside, out);
+    advise_on_copies(common, device, span_ns, inside, out);
 }

@@ -16,14 +16,6 @@ enum { STEPS_LEAST = 3, PATTERN_BYTES = 96 };
 
 #define LEAD_LEAST 0.5 /* of the idle time, by which a start is ahead of the kernels */
 
-/* Ranges whose names differ in numbers alone. */
-typedef struct family {
-    const char *name;
-    size_t count;
-    int64_t start_ns, end_ns; /* from the first to the last */
-    int64_t sum_ns;
-} family;
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -49,25 +41,25 @@ static bool may_be_step(const ridge_trace_range *range, const char *name, size_t
            strncmp(name, "nccl:", 5) != 0 && strchr(name, '=') == NULL;
 }
 
-static void add_step(family *of, const ridge_trace_range *range, const char *name)
+static void add_step(next_steps *of, const ridge_trace_range *range, const char *name)
 {
     if (of->count++ == 0)
-        *of = (family){name, 1, range->start_ns, range->end_ns, 0};
+        *of = (next_steps){name, 1, range->start_ns, range->end_ns, 0};
     of->start_ns = range->start_ns < of->start_ns ? range->start_ns : of->start_ns;
     of->end_ns = range->end_ns > of->end_ns ? range->end_ns : of->end_ns;
     of->sum_ns = sum_add_ns(of->sum_ns, sum_span_ns(range->start_ns, range->end_ns));
 }
 
 /* The steps that fill most time, one after the other; false: none. */
-static bool find_steps(const ridge_trace *trace, family *out)
+static bool look_for_steps(const ridge_trace *trace, next_steps *out)
 {
     enum { MOST = 4096 };
     size_t count;
     const ridge_trace_range *const ranges = ridge_trace_ranges(trace, &count);
-    family *const families = ridge_calloc(MOST, sizeof(*families));
+    next_steps *const families = ridge_calloc(MOST, sizeof(*families));
     sum_groups groups = {0};
 
-    *out = (family){0};
+    *out = (next_steps){0};
     for (size_t i = 0; families != NULL && i < count; i++) {
         size_t length;
         const char *const name = ridge_trace_name(trace, ranges[i].name, &length);
@@ -80,7 +72,7 @@ static bool find_steps(const ridge_trace *trace, family *out)
             add_step(&families[group], &ranges[i], name);
     }
     for (uint32_t i = 0; families != NULL && i < groups.count && i < MOST; i++) {
-        const family *const of = &families[i];
+        const next_steps *const of = &families[i];
 
         if (of->count >= STEPS_LEAST && of->sum_ns > out->sum_ns &&
             of->sum_ns / 2 >= sum_span_ns(of->start_ns, of->end_ns) / 4 &&
@@ -90,6 +82,13 @@ static bool find_steps(const ridge_trace *trace, family *out)
     sum_groups_release(&groups);
     ridge_free(families);
     return out->count > 0;
+}
+
+static bool find_steps(next_common *common)
+{
+    if (common->has_steps == NEXT_NOT_LOOKED)
+        common->has_steps = look_for_steps(common->trace, &common->steps) ? NEXT_YES : NEXT_NO;
+    return common->has_steps == NEXT_YES;
 }
 
 /* "decode step .*": what --range takes. */
@@ -144,17 +143,23 @@ bool next_start(const ridge_trace *trace, const ridge_device_account *device, ne
 {
     size_t op_count, next = 0;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
+    const trace_op_list own = trace_ops_of(trace, device->device);
     double kernels_ns = 0, before_ns = 0, idle_ns = 0, most = 0;
 
     *out = (next_start_of){device->start_ns, 0};
-    for (size_t i = 0; i < op_count; i++)
-        kernels_ns += kernel_ns_of(trace, device, &ops[i]);
+    for (size_t i = 0; i < own.count; i++)
+        kernels_ns += kernel_ns_of(trace, device, &ops[trace_op_at(&own, i)]);
     for (size_t i = 0; i < device->gap_count && kernels_ns > 0; i++) {
         const ridge_idle_gap *const gap = &device->gaps[i];
         double idle_frac, lead;
 
-        for (; next < op_count && ops[next].start_ns < gap->end_ns; next++)
-            before_ns += kernel_ns_of(trace, device, &ops[next]);
+        for (; next < own.count; next++) {
+            const ridge_trace_op *const op = &ops[trace_op_at(&own, next)];
+
+            if (op->start_ns >= gap->end_ns)
+                break;
+            before_ns += kernel_ns_of(trace, device, op);
+        }
         idle_ns += (double)sum_span_ns(gap->start_ns, gap->end_ns);
         idle_frac = idle_ns / (double)device->idle_ns;
         lead = idle_frac - before_ns / kernels_ns;
@@ -165,20 +170,21 @@ bool next_start(const ridge_trace *trace, const ridge_device_account *device, ne
     return most >= LEAD_LEAST;
 }
 
-bool next_steady(const ridge_trace *trace, const ridge_device_account *device, bool is_whole,
-                 char *text, size_t size)
+bool next_steady(next_common *common, const ridge_device_account *device, bool is_whole, char *text,
+                 size_t size)
 {
     size_t op_count;
+    const ridge_trace *const trace = common->trace;
     const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
-    family steps;
+    const next_steps *const steps = &common->steps;
     next_start_of start;
     double from_ms, to_ms;
 
-    if (is_whole && find_steps(trace, &steps) &&
-        idle_inside(device, steps.start_ns, steps.end_ns) < 0.5 * (double)device->idle_ns) {
+    if (is_whole && find_steps(common) &&
+        idle_inside(device, steps->start_ns, steps->end_ns) < 0.5 * (double)device->idle_ns) {
         char pattern[PATTERN_BYTES];
 
-        write_pattern(steps.name, pattern, sizeof(pattern));
+        write_pattern(steps->name, pattern, sizeof(pattern));
         snprintf(text, size, "most of it is the start: see the steps with --range '%s'", pattern);
         return true;
     }

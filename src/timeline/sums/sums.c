@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "timeline/trace_build.h"
 
 typedef struct sum_work {
     sum_groups groups;
@@ -309,23 +310,28 @@ ridge_status ridge_trace_sum_kernels(const ridge_trace *trace, ridge_kernel_key 
                                      uint32_t device, const ridge_trace_window *window,
                                      ridge_trace_sums *out, ridge_error *err)
 {
-    size_t count, api_count;
-    const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+    size_t op_count, api_count;
+    const trace_op_list own = trace_ops_of(trace, device);
+    const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
     const ridge_trace_api *const apis = ridge_trace_apis(trace, &api_count);
-    uint32_t *const shapes = find_shapes(trace);
+    const bool by_config = key == RIDGE_KERNEL_BY_CONFIG;
+    uint32_t *const shapes = by_config ? find_shapes(trace) : NULL;
     ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
     sum_work work;
 
     *out = (ridge_trace_sums){0};
-    if (!work_init(&work, count) || shapes == NULL) {
+    if (!work_init(&work, own.count) || (by_config && shapes == NULL)) {
         status = ridge_fail(err, status, "out of memory");
         goto out;
     }
-    for (size_t i = 0; i < count; i++)
-        if (ops[i].kind == RIDGE_OP_KERNEL && sum_on_device(trace, &ops[i], device) &&
-            sum_in_window(window, sum_launch_ns(&ops[i], apis)))
-            add_sample(&work, key_of(&ops[i], key, shapes),
-                       sum_span_ns(ops[i].start_ns, ops[i].end_ns), i);
+    for (size_t i = 0; i < own.count; i++) {
+        const size_t row = trace_op_at(&own, i);
+        const ridge_trace_op *const op = &ops[row];
+
+        if (op->kind == RIDGE_OP_KERNEL && sum_on_device(trace, op, device) &&
+            sum_in_window(window, sum_launch_ns(op, apis)))
+            add_sample(&work, key_of(op, key, shapes), sum_span_ns(op->start_ns, op->end_ns), row);
+    }
     status = sum_up(&work, out, err);
     if (status == RIDGE_OK)
         name_kernels(trace, key, &work, out);
@@ -341,22 +347,26 @@ ridge_status ridge_trace_sum_copies(const ridge_trace *trace, uint32_t device,
                                     const ridge_trace_window *window, ridge_trace_sums *out,
                                     ridge_error *err)
 {
-    size_t count, api_count;
-    const ridge_trace_op *const ops = ridge_trace_ops(trace, &count);
+    size_t op_count, api_count;
+    const trace_op_list own = trace_ops_of(trace, device);
+    const ridge_trace_op *const ops = ridge_trace_ops(trace, &op_count);
     const ridge_trace_api *const apis = ridge_trace_apis(trace, &api_count);
     ridge_status status = RIDGE_ERR_OUT_OF_MEMORY;
     sum_work work;
 
     *out = (ridge_trace_sums){0};
-    if (!work_init(&work, count)) {
+    if (!work_init(&work, own.count)) {
         status = ridge_fail(err, status, "out of memory");
         goto out;
     }
-    for (size_t i = 0; i < count; i++)
-        if ((ops[i].kind == RIDGE_OP_MEMCPY || ops[i].kind == RIDGE_OP_MEMSET) &&
-            sum_on_device(trace, &ops[i], device) &&
-            sum_in_window(window, sum_launch_ns(&ops[i], apis)))
-            add_sample(&work, ops[i].name, sum_span_ns(ops[i].start_ns, ops[i].end_ns), i);
+    for (size_t i = 0; i < own.count; i++) {
+        const size_t row = trace_op_at(&own, i);
+        const ridge_trace_op *const op = &ops[row];
+
+        if ((op->kind == RIDGE_OP_MEMCPY || op->kind == RIDGE_OP_MEMSET) &&
+            sum_on_device(trace, op, device) && sum_in_window(window, sum_launch_ns(op, apis)))
+            add_sample(&work, op->name, sum_span_ns(op->start_ns, op->end_ns), row);
+    }
     status = sum_up(&work, out, err);
     if (status != RIDGE_OK)
         goto out;
