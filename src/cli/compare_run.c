@@ -64,6 +64,7 @@ static const char *const *list_guards(void)
 
 enum {
     PLACEMENTS_DEFAULT = 24, /* ridge/bench.h */
+    BUDGET_DEFAULT_S = 60,   /* the same */
     SECOND_SEED = 1000003    /* what a second run's seed is greater by */
 };
 /* Differences below are never claimed: sessions of identical code differ by as much. */
@@ -78,8 +79,10 @@ static int take_options(const struct request *request, ridge_bench_options *out)
     if (request->delta != NULL && delta < LEAST_DELTA_FRAC)
         return cli_usage_error("--delta '%s', expected at least %g%%: less is never told apart",
                                request->delta, 100 * LEAST_DELTA_FRAC);
-    if (!isnan(request->budget_s) && !(request->budget_s >= 0.1 && request->budget_s <= 86400))
-        return cli_usage_error("--budget %g, expected 0.1 to 86400 seconds", request->budget_s);
+    if (!isnan(request->budget_s) &&
+        !(request->budget_s >= 0.1 && request->budget_s <= COMPARE_BUDGET_S))
+        return cli_usage_error("--budget %g, expected 0.1 to %d seconds", request->budget_s,
+                               COMPARE_BUDGET_S);
     if (request->placements != OPTION_UNSET &&
         (request->placements < 2 || request->placements > COMPARE_PLACEMENTS))
         return cli_usage_error("--placements %zu, expected 2 to %d", request->placements,
@@ -172,6 +175,7 @@ static int run(struct request *request, struct compare_summary *summary,
     summary->wanted_count = m->case_count > 0 ? m->case_count : 1;
     m->keeps_comparisons = summary->wanted_count > 1;
     summary->placements_most = session.bench.most > 0 ? session.bench.most : PLACEMENTS_DEFAULT;
+    summary->budget_s = session.bench.budget_s > 0 ? session.bench.budget_s : BUDGET_DEFAULT_S;
     progress_announce(&m->progress,
                       ridge_bench_estimate_s(&session.bench, true) * (double)summary->wanted_count);
     if (measure_run(m, &session, &sink, &exit_status) == RIDGE_OK && !measure_is_interrupted() &&
