@@ -175,7 +175,8 @@ typedef struct ridge_kernel ridge_kernel;
 
 /* Each function gets its kernel first, so that one made at run time finds its context. An answer
  * of RIDGE_ERR_UNSUPPORTED, _MISALIGNED or _ALIAS from describe, prepare or launch is a refusal:
- * counted and shown, no mistake. All functions but describe and launch may be NULL. */
+ * counted and shown, no mistake. Another error of launch is a mistake in that case, one of CUDA, of
+ * memory or the device ends the run. All functions but describe and launch may be NULL. */
 struct ridge_kernel {
     size_t struct_size;
     const char *name;

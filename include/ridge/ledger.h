@@ -25,7 +25,7 @@ extern "C" {
 typedef struct ridge_ledger ridge_ledger;
 
 typedef enum ridge_ledger_mode {
-    RIDGE_LEDGER_READ,
+    RIDGE_LEDGER_READ,  /* one state, whoever writes meanwhile; opened again, a newer one */
     RIDGE_LEDGER_WRITE, /* must exist */
     RIDGE_LEDGER_CREATE /* made when it is not there */
 } ridge_ledger_mode;

@@ -84,7 +84,6 @@ const char *ridge_pace_name(ridge_pace pace); /* "prefill-like", "decode-like", 
 /* A stretch of idle time with one cause. Sorted by start; touching ones may share a cause. */
 typedef struct ridge_idle_piece {
     int64_t start_ns, end_ns;
-    uint32_t gap; /* row of the account's gaps */
     uint32_t api; /* the call in it; of SYNC_REFILL the wait before it; or RIDGE_TRACE_NONE */
     uint8_t cause;
 } ridge_idle_piece;
@@ -98,8 +97,8 @@ typedef struct ridge_idle_gap {
      * more than half of its time from the gap's start to the end of that launch, a frame of Python
      * where no other does; else range. A launch that had returned before: range. */
     uint32_t host_range;
-    size_t first_piece, piece_count;
-    uint8_t cause; /* the one with most of it */
+    uint32_t first_piece, piece_count; /* rows of the account's pieces: a gap's lie side by side */
+    uint8_t cause;                     /* the one with most of it */
 } ridge_idle_gap;
 
 typedef struct ridge_idle_sum {

@@ -141,10 +141,9 @@ typedef struct ridge_trace_thread {
 /* A call of the CUDA (HIP, ...) runtime or driver. Sorted by thread, start, and the outer first. */
 typedef struct ridge_trace_api {
     int64_t start_ns, end_ns;
-    uint64_t correlation; /* 0: none */
-    uint32_t name;        /* as recorded: "cudaLaunchKernel_v7000" */
-    uint32_t thread;      /* row of ridge_trace_threads() */
-    uint32_t op_count;    /* work that it launched; of a graph all its nodes */
+    uint32_t name;     /* as recorded: "cudaLaunchKernel_v7000" */
+    uint32_t thread;   /* row of ridge_trace_threads() */
+    uint32_t op_count; /* work that it launched; of a graph all its nodes */
 } ridge_trace_api;
 
 typedef enum ridge_range_kind {

@@ -133,6 +133,26 @@ void bench_bounds_of(const ridge_kernel_work *work, const ridge_roofs *nominal,
     out->roof_frac = is_measured ? best.ns / time_ns : NAN;
 }
 
+/* The spread of launches: as the typical slot has it. Of slots of a few launches it is that of their
+ * medians: a single launch has none of its own. */
+static void spread_of(const bench_run *run, const bench_arm_state *state, ridge_arm_summary *out)
+{
+    enum { FEW = 8 };
+    const bench_series *const medians = &state->medians;
+    const bool are_few = run->mode == RIDGE_MODE_EVENT && state->launches < FEW * state->slots;
+
+    if (!are_few) {
+        out->p10_ns = bench_series_median(&state->p10);
+        out->p90_ns = bench_series_median(&state->p90);
+        out->iqr_ns = bench_series_median(&state->iqr);
+        return;
+    }
+    out->p10_ns = ridge_stat_quantile(medians->values, medians->count, 0.1);
+    out->p90_ns = ridge_stat_quantile(medians->values, medians->count, 0.9);
+    out->iqr_ns = ridge_stat_quantile(medians->values, medians->count, 0.75) -
+                  ridge_stat_quantile(medians->values, medians->count, 0.25);
+}
+
 void bench_arm_sum_up(const bench_run *run, int arm, ridge_arm_summary *out)
 {
     const bench_arm_state *const state = &run->arms[arm];
@@ -144,10 +164,7 @@ void bench_arm_sum_up(const bench_run *run, int arm, ridge_arm_summary *out)
         .median_ns = is_amortised && run->mode == RIDGE_MODE_GRAPH
                          ? bench_series_median(&state->singles)
                          : time_ns,
-        .p10_ns = bench_series_median(&state->p10),
-        .p90_ns = bench_series_median(&state->p90),
         .least_ns = state->least_ns,
-        .iqr_ns = bench_series_median(&state->iqr),
         .amortized_ns = is_amortised ? time_ns : NAN,
         .slots = state->slots,
         .launches = state->launches,
@@ -157,6 +174,7 @@ void bench_arm_sum_up(const bench_run *run, int arm, ridge_arm_summary *out)
         .bytes_per_s = (state->work.read_bytes + state->work.written_bytes) / time_ns * 1e9,
         .flop_per_s = state->work.flop_count / time_ns * 1e9,
         .is_launch_bound = bench_is_launch_bound(run, time_ns)};
+    spread_of(run, state, out);
     nominal_roofs(run, &nominal);
     measured_roofs(run, &measured);
     bench_bounds_of(&state->work, &nominal, &measured, bench_is_cold(run), time_ns, out);

@@ -173,7 +173,7 @@ static bool overflow(const check_facts *facts, char *text, size_t size)
 {
     const double nans = share_of(facts, RIDGE_RELATION_NAN);
 
-    if (nans < 0.1 || nans + share_of(facts, RIDGE_RELATION_ZERO) < NEARLY_ALL)
+    if (nans == 0 || nans + share_of(facts, RIDGE_RELATION_ZERO) < NEARLY_ALL)
         return false;
     snprintf(text, size,
              "NaN and 0: an overflow before a division, as of exp without the maximum subtracted");

@@ -177,8 +177,46 @@ static ridge_status launch_and_answer(checker *self, const check_plan *plan, sid
     return status == RIDGE_OK ? check_answer_compute(self, &out->answer, false, err) : status;
 }
 
+/* Whether the right outputs of the launch before are those of this one, nearly everywhere: what
+ * equals the output before says nothing of a kept answer then. */
+static ridge_status is_previous_alike(checker *self, const side *now, bool *is_alike,
+                                      ridge_error *err)
+{
+    check_plan plan = check_case_plan(self);
+    side before = {.has_previous = false};
+    int64_t same = 0, count = 0;
+    ridge_status status;
+
+    plan.seed++;
+    status = launch_and_answer(self, &plan, &before, err);
+    for (size_t i = 0; i < self->set.count && status == RIDGE_OK; i++) {
+        const check_buffer *const of = &self->set.buffers[i];
+
+        for (int64_t k = 0; k < of->element_count && of->is_output; k++) {
+            same += ridge_dtype_round(of->desc.dtype, before.answer.out[i][k]) ==
+                    ridge_dtype_round(of->desc.dtype, now->answer.out[i][k]);
+            count++;
+        }
+    }
+    *is_alike = same * 2 > count;
+    side_release(&before);
+    return status;
+}
+
+/* The causes of what is wrong once more, without the output of the launch before. */
+static ridge_status compare_without_previous(checker *self, side *got, bool has_plain,
+                                             ridge_test_result *out, ridge_error *err)
+{
+    check_capture_release(&got->previous);
+    got->has_previous = false;
+    self->has_mismatch = false;
+    out->outcome = RIDGE_OUTCOME_PASS;
+    return compare(self, got, false, has_plain, out, err);
+}
+
 ridge_status check_values(checker *self, ridge_test_result *out, ridge_error *err)
 {
+    bool is_alike = false;
     const bool has_plain = self->kernel->plain != NULL;
     check_plan plan = check_case_plan(self);
     side got = {.has_previous = true, .capture = &self->base};
@@ -204,6 +242,12 @@ ridge_status check_values(checker *self, ridge_test_result *out, ridge_error *er
         status = check_answer_compute(self, &got.answer, has_plain, err);
     if (status == RIDGE_OK)
         status = compare(self, &got, false, has_plain, out, err);
+    if (status == RIDGE_OK && self->has_mismatch &&
+        strcmp(self->out->mismatch.cause_id, "stale") == 0) {
+        status = is_previous_alike(self, &got, &is_alike, err);
+        if (status == RIDGE_OK && is_alike)
+            status = compare_without_previous(self, &got, has_plain, out, err);
+    }
     side_release(&got);
     return status;
 }
@@ -420,6 +464,14 @@ static ridge_status launch_two(checker *self, side sides[2], bool has_answer, ri
     return status;
 }
 
+static bool has_input_elements(const checker *self)
+{
+    for (size_t i = 0; i < self->set.count; i++)
+        if (self->set.buffers[i].is_input && self->set.buffers[i].element_count > 0)
+            return true;
+    return false;
+}
+
 /* The right outputs are asked for only where few elements change. */
 ridge_status check_different(checker *self, ridge_test_result *out, ridge_error *err)
 {
@@ -427,8 +479,13 @@ ridge_status check_different(checker *self, ridge_test_result *out, ridge_error 
     side sides[2] = {{.has_previous = false}, {.has_previous = false}};
     int64_t got = 0, wanted = 0, count = 0;
     bool has_answer = false;
-    ridge_status status = launch_two(self, sides, false, err);
+    ridge_status status;
 
+    if (!has_input_elements(self)) { /* as of a sum of nothing, which is always 0 */
+        check_outcome(out, RIDGE_OUTCOME_SKIPPED, "does not apply: the inputs have no elements");
+        return RIDGE_OK;
+    }
+    status = launch_two(self, sides, false, err);
     if (status == RIDGE_OK)
         count_different(self, &sides[0], &sides[1], false, &got, &wanted, &count);
     if (status == RIDGE_OK && has_right && (double)got < 0.9 * (double)count) {

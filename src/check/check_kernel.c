@@ -112,6 +112,15 @@ ridge_status check_look(checker *self, check_set *set, const check_plan *plan, r
     return status;
 }
 
+/* What launch() answers that is neither a refusal nor about the machine. An error of CUDA may be one of
+ * the context: nothing can be launched after it, so the process ends. */
+static bool is_fault_of_kernel(ridge_status status)
+{
+    return status == RIDGE_ERR_INVALID_ARGUMENT || status == RIDGE_ERR_OVERFLOW ||
+           status == RIDGE_ERR_WORKSPACE || status == RIDGE_ERR_INTERNAL ||
+           status == RIDGE_ERR_IO || status == RIDGE_ERR_FORMAT;
+}
+
 ridge_status check_launch(checker *self, check_set *set, const check_plan *plan,
                           check_answer *answer, ridge_error *err)
 {
@@ -122,8 +131,10 @@ ridge_status check_launch(checker *self, check_set *set, const check_plan *plan,
         status = read_inputs(set, answer, err);
     if (status == RIDGE_OK && !is_held && check_looks(self, RIDGE_TEST_INPUTS))
         status = hash_inputs(set, set->input_hash, err);
-    if (status == RIDGE_OK)
+    if (status == RIDGE_OK) {
         status = check_call(set, set->stream, err);
+        self->has_launch_failed = is_fault_of_kernel(status);
+    }
     if (status == RIDGE_OK)
         status = ridge_stream_synchronize(set->stream, err);
     if (status != RIDGE_OK)
@@ -358,6 +369,9 @@ static ridge_status run_tests(checker *self, ridge_error *err)
             if (status == RIDGE_ERR_UNSUPPORTED && is_the_same((ridge_test)test))
                 check_outcome(to, RIDGE_OUTCOME_FAIL,
                               "refuses what it took before, in the same buffers: %s", why.text);
+        } else if (status != RIDGE_OK && self->has_launch_failed) {
+            check_outcome(to, RIDGE_OUTCOME_FAIL, "answers an error: %s", why.text);
+            break; /* it would in the other tests too */
         } else if (status != RIDGE_OK) {
             return ridge_fail(err, status, "%s: %s", ridge_test_name((ridge_test)test), why.text);
         }

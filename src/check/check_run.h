@@ -163,6 +163,7 @@ typedef struct checker {
     check_capture base; /* what the case's own values gave, for tests that launch them again */
     bool has_base;
     bool is_whole_but_large; /* beyond verify_elements, verified all the same, once */
+    bool has_launch_failed;  /* launch() answered an error of its own: the kernel's fault */
 } checker;
 
 /* Arrays of a reference call. */

@@ -143,6 +143,16 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Whether right values differ: of one value what was added cannot be told from a factor, or from
+ * anything else. */
+static bool are_refs_varied(const check_facts *facts)
+{
+    for (size_t i = 1; i < facts->sample_count; i++)
+        if (ref_at(facts, i) != ref_at(facts, 0))
+            return true;
+    return false;
+}
+
 /* The median of out / ref, or of out - ref, and its share; the mean of those that agree is sharper
  * than the median where the type is coarse. */
 static void find_constant(check_facts *facts, double *values, bool is_ratio)
@@ -370,7 +380,7 @@ static void find_moved(check_facts *facts)
 
 static bool holds_value(const double *sorted, size_t count, double value)
 {
-    return bsearch(&value, sorted, count, sizeof(*sorted), by_value) != NULL;
+    return !isnan(value) && bsearch(&value, sorted, count, sizeof(*sorted), by_value) != NULL;
 }
 
 static ridge_status find_input(check_facts *facts, size_t number, ridge_error *err)
@@ -425,7 +435,8 @@ ridge_status check_relations(check_facts *facts, ridge_error *err)
         return ridge_fail(err, RIDGE_ERR_OUT_OF_MEMORY, "no memory to relate wrong elements");
     find_plain(facts);
     find_constant(facts, values, true);
-    find_constant(facts, values, false);
+    if (are_refs_varied(facts))
+        find_constant(facts, values, false);
     find_one_sided(facts);
     find_moved(facts);
     for (size_t i = 0; i < facts->pair->input_count && status == RIDGE_OK; i++)

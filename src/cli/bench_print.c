@@ -97,6 +97,17 @@ size_t bench_summary_slower(const struct bench_summary *summary)
     return slower;
 }
 
+/* Cases that FILE holds. */
+static size_t saved_count(const struct bench_summary *summary)
+{
+    size_t found = 0, i;
+
+    for (i = 0; i < summary->row_count; i++)
+        if (!isnan(saved_ratio(summary, &summary->rows[i])))
+            found++;
+    return found;
+}
+
 int bench_summary_exit(const struct bench_summary *summary)
 {
     bool is_invalid = summary->row_count == 0;
@@ -106,6 +117,9 @@ int bench_summary_exit(const struct bench_summary *summary)
         is_invalid = is_invalid || summary->rows[i].is_invalid;
     if (bench_summary_slower(summary) > 0)
         return CLI_NO;
+    /* A gate that held nothing against anything is not passed. */
+    if (summary->saved != NULL && saved_count(summary) == 0)
+        is_invalid = true;
     return is_invalid || summary->is_interrupted ? ridge_status_exit(RIDGE_ERR_CUDA) : CLI_DONE;
 }
 
@@ -187,6 +201,14 @@ static void write_against_saved(ridge_output *output, const struct bench_summary
     if (strcmp(summary->saved->gpu, summary->rows[0].device.name) != 0)
         cli_message(summary->saved_path, "was measured on %s, this is %s: times do not compare",
                     summary->saved->gpu, summary->rows[0].device.name);
+    if (saved_count(summary) == 0) {
+        snprintf(text, sizeof(text),
+                 "nothing was compared: %s holds none of the %zu case%s measured",
+                 summary->saved_path, summary->row_count, summary->row_count == 1 ? "" : "s");
+        ridge_output_text(output, "\n");
+        ridge_output_wrap(output, 0, "", text);
+        return;
+    }
     snprintf(text, sizeof(text),
              "%zu of %zu case%s slower than %s by more than %.3g %%. A saved time nominates, it "
              "proves nothing: levels differ by 1 to 5 %% between processes%s",

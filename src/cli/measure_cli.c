@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -255,9 +256,14 @@ static void put_row(struct measure *m, const char *line, size_t length)
 
     m->record_count++;
     /* Flushed row by row: what a crash of this process leaves is whole. */
-    if (m->records != NULL && (fwrite(line, 1, length, m->records) != length ||
-                               putc('\n', m->records) == EOF || fflush(m->records) != 0))
-        m->records_failed = true;
+    if (m->records != NULL) {
+        /* A long line is several writes; another ridge may be appending to the file. */
+        flock(fileno(m->records), LOCK_EX);
+        if (fwrite(line, 1, length, m->records) != length || putc('\n', m->records) == EOF ||
+            fflush(m->records) != 0)
+            m->records_failed = true;
+        flock(fileno(m->records), LOCK_UN);
+    }
     if (m->ledger == NULL)
         return;
     keep_first(m, filing_add(&m->filing, line, length, &err), &err);
@@ -473,18 +479,28 @@ static void give_to_step(struct measure *m, char *out, size_t size)
     const char *const build = m->build_ids[m->names[1] != NULL ? 1 : 0];
     char own[LEDGER_ID_BYTES];
     ridge_error err;
+    ridge_status status;
     int number;
 
     out[0] = '\0';
-    if (build[0] == '\0' || cli_open_step(m->ledger, &number, own, NULL) != RIDGE_OK || number == 0)
+    /* One transaction: the step that is looked at is the one that gets the build. */
+    if (build[0] == '\0' || ridge_ledger_begin(m->ledger, NULL) != RIDGE_OK)
         return;
-    if (own[0] != '\0' ? strcmp(own, build) == 0
-                       : ridge_ledger_step_build(m->ledger, build, &err) == RIDGE_OK)
-        snprintf(out, size, " of step %d", number);
-    else if (own[0] != '\0')
-        snprintf(out, size, ", not of step %d, which has %.8s", number, own);
+    status = cli_open_step(m->ledger, &number, own, &err);
+    if (status == RIDGE_OK && number > 0 && own[0] == '\0')
+        status = ridge_ledger_step_build(m->ledger, build, &err);
+    if (status == RIDGE_OK)
+        status = ridge_ledger_commit(m->ledger, &err);
     else
+        ridge_ledger_rollback(m->ledger);
+    if (number == 0)
+        return;
+    if (status != RIDGE_OK)
         snprintf(out, size, ", not of step %d: %.120s", number, err.text);
+    else if (own[0] == '\0' || strcmp(own, build) == 0)
+        snprintf(out, size, " of step %d", number);
+    else
+        snprintf(out, size, ", not of step %d, which has %.8s", number, own);
 }
 
 /* To standard error: what a ledger got, which later commands take by these digits. */

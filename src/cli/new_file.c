@@ -82,14 +82,18 @@ static bool move(const char *from, const char *to, bool force)
     return rename(from, to) == 0;
 }
 
-int cli_place_file(const char *temporary, const char *path, bool force)
+bool cli_try_to_place(const char *temporary, const char *path, bool force)
 {
     const mode_t mask = umask(0);
 
     umask(mask);
-    if (chmod(temporary, 0666 & ~mask) != 0 || !move(temporary, path, force))
-        return write_error(path, "cannot be written", errno);
-    return CLI_DONE;
+    return chmod(temporary, 0666 & ~mask) == 0 && move(temporary, path, force);
+}
+
+int cli_place_file(const char *temporary, const char *path, bool force)
+{
+    return cli_try_to_place(temporary, path, force) ? CLI_DONE
+                                                    : write_error(path, "cannot be written", errno);
 }
 
 int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool force)

@@ -256,6 +256,8 @@ int cli_check_target(const char *path, const char *input, bool force);
 /* Moves a complete file to its place, with the mode of a new one. Returns 0, or an exit status after
  * saying why not; then the temporary file is still there. */
 int cli_place_file(const char *temporary, const char *path, bool force);
+/* The same without a word: false with errno, EEXIST where something was made there meanwhile. */
+bool cli_try_to_place(const char *temporary, const char *path, bool force);
 /* Writes a file as a whole or not at all. Returns 0, or an exit status after saying why. */
 int cli_write_file(const char *path, const void *bytes, size_t size_bytes, bool force);
 /* The same with a file of this name, its ending included, that write() makes in a folder of its own;

@@ -189,6 +189,18 @@ static void take_signals(struct sigaction before[SIGNAL_COUNT])
     }
 }
 
+/* So that none comes while it is not yet known which program is to have it. */
+static void hold_signals(sigset_t *before)
+{
+    sigset_t held;
+    size_t i;
+
+    sigemptyset(&held);
+    for (i = 0; i < SIGNAL_COUNT; i++)
+        sigaddset(&held, signals[i].number);
+    sigprocmask(SIG_BLOCK, &held, before);
+}
+
 static void give_signals_back(const struct sigaction before[SIGNAL_COUNT])
 {
     size_t i;
@@ -200,11 +212,13 @@ static void give_signals_back(const struct sigaction before[SIGNAL_COUNT])
 /* Does not return. The number of an error goes through the pipe, which a program that starts
  * closes. */
 static void run_child(const struct request *request, const char *folder, const char *collector,
-                      const char *cupti, const struct sigaction *before, int to)
+                      const char *cupti, const struct sigaction *before, const sigset_t *mask,
+                      int to)
 {
     int number;
 
     give_signals_back(before);
+    sigprocmask(SIG_SETMASK, mask, NULL);
     signal(SIGXFSZ, SIG_DFL);
     set_environment(request, folder, collector, cupti);
     execvp(request->command[0], request->command);
@@ -219,28 +233,35 @@ static int run(const struct request *request, const char *folder, const char *co
                const char *cupti, struct ending *out)
 {
     struct sigaction before[SIGNAL_COUNT];
+    sigset_t mask;
+    siginfo_t about;
     int ends[2] = {-1, -1}, number = 0, state = 0;
     pid_t child = -1;
 
     take_signals(before);
+    hold_signals(&mask);
     if (pipe(ends) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0)
         child = fork();
     if (child == 0) {
         close(ends[0]);
-        run_child(request, folder, collector, cupti, before, ends[1]);
+        run_child(request, folder, collector, cupti, before, &mask, ends[1]);
     }
     if (child < 0)
         number = errno;
     running = (sig_atomic_t)child;
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     close(ends[1]);
     if (child > 0) {
         if (read(ends[0], &number, sizeof(number)) != (ssize_t)sizeof(number))
             number = 0;
-        while (waitpid(child, &state, 0) < 0 && errno == EINTR)
+        /* Its number is its own until it is taken off, behind which nothing is sent to it. */
+        while (waitid(P_PID, (id_t)child, &about, WEXITED | WNOWAIT) != 0 && errno == EINTR)
             ;
     }
-    close(ends[0]);
     running = 0; /* signals stay taken: the file is made now */
+    if (child > 0)
+        waitpid(child, &state, 0);
+    close(ends[0]);
     if (number != 0) {
         cli_message(request->command[0], "cannot be run: %s", strerror(number));
         return ridge_status_exit(RIDGE_ERR_IO);
@@ -267,9 +288,10 @@ static bool is_empty(const ridge_collect_totals *totals)
            totals->range_count == 0;
 }
 
-/* A file without records takes no other's place. */
+/* A file without records takes no other's place. Where another program made the file while this one was
+ * recorded, both stay: written receives the name under which the recording is, or "" for output. */
 static int merge(const struct request *request, const char *folder, const char *output,
-                 ridge_collect_totals *totals)
+                 char written[CLI_PATH_BYTES + 16], ridge_collect_totals *totals)
 {
     ridge_collect_options options = {.command_count = request->command_count,
                                      .command = (const char *const *)request->command,
@@ -279,6 +301,7 @@ static int merge(const struct request *request, const char *folder, const char *
     int status = CLI_DONE;
     int descriptor;
 
+    written[0] = '\0';
     snprintf(temporary, sizeof(temporary), "%s.XXXXXX", output);
     descriptor = mkstemp(temporary);
     if (descriptor < 0) {
@@ -289,8 +312,14 @@ static int merge(const struct request *request, const char *folder, const char *
     find_demangler(&options);
     if (ridge_collect_merge(folder, temporary, &options, totals, &err) != RIDGE_OK)
         status = cli_fail(output, &err);
-    else if (!is_empty(totals))
-        status = cli_place_file(temporary, output, request->force);
+    else if (!is_empty(totals) && !cli_try_to_place(temporary, output, request->force)) {
+        if (errno == EEXIST) {
+            snprintf(written, sizeof(temporary), "%s", temporary);
+            return CLI_DONE;
+        }
+        cli_message(output, "cannot be written: %s", strerror(errno));
+        status = ridge_status_exit(RIDGE_ERR_IO);
+    }
     unlink(temporary); /* nothing is there when it was moved */
     return status;
 }
@@ -332,12 +361,15 @@ static int say_nothing(const struct request *request, const ridge_collect_totals
 static void describe_loss(const struct request *request, const ridge_collect_totals *totals,
                           const struct ending *ending, char *out, size_t size)
 {
+    /* What is killed while it writes leaves half a record too. */
+    const bool is_killed = (ending->signal_number != 0 || ending->exit_status != 0) &&
+                           totals->unended_count >= totals->damaged_count;
     char text[64];
 
     out[0] = '\0';
     if (totals->fault[0] != '\0')
         snprintf(out, size, "%s", totals->fault);
-    else if (totals->damaged_count > 0)
+    else if (totals->damaged_count > 0 && !is_killed)
         snprintf(out, size, "the records of %zu of %zu processes are cut, is the disk full?",
                  totals->damaged_count, totals->process_count);
     else if (totals->unended_count > 0)
@@ -398,6 +430,7 @@ static int record(const struct request *request, const char *output)
 {
     const char *const place = getenv("TMPDIR");
     char collector[CLI_PATH_BYTES], cupti[CUPTI_PATHS_BYTES], folder[CLI_PATH_BYTES];
+    char beside[CLI_PATH_BYTES + 16] = "";
     ridge_collect_totals totals = {0};
     struct ending ending = {0, 0};
     int status = find_parts(request, collector, cupti);
@@ -414,12 +447,18 @@ static int record(const struct request *request, const char *output)
     }
     status = run(request, folder, collector, cupti, &ending);
     if (status == CLI_DONE)
-        status = merge(request, folder, output, &totals);
+        status = merge(request, folder, output, beside, &totals);
     remove_folder(folder);
     if (status != CLI_DONE)
         return status;
-    return is_empty(&totals) ? say_nothing(request, &totals, &ending)
-                             : say_what(request, output, &totals, &ending);
+    if (is_empty(&totals))
+        return say_nothing(request, &totals, &ending);
+    status = say_what(request, beside[0] != '\0' ? beside : output, &totals, &ending);
+    if (beside[0] == '\0')
+        return status;
+    cli_message(output, "exists, another program made it meanwhile: the recording is in %s",
+                beside);
+    return ridge_status_exit(RIDGE_ERR_IO);
 }
 
 /* "decoder.sqlite" for "python3 examples/decoder.py decode": the script, else the program. */

@@ -248,6 +248,8 @@ static const char *ask_git(const char *root)
     if (child == 0)
         exec_git(root, ends[1]);
     close(ends[1]);
+    if (child > 0)
+        setpgid(child, child); /* both sides, whoever is first */
     if (child < 0) {
         close(ends[0]);
         return "?";

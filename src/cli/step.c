@@ -155,13 +155,28 @@ static int print_step(const struct request *request, const char *id)
     return cli_close(output, status);
 }
 
-/* The step that the library would close; "" when none is open, which it then says itself. */
-static int find_open(const struct request *request, char *id)
+/* Begins a transaction, so that no other process closes the step meanwhile or opens another: the step
+ * that is open in it; "" when none is, which the library then says itself. */
+static int hold_open_step(const struct request *request, char *id)
 {
+    ridge_error err;
+
+    if (ridge_ledger_begin(request->opened, &err) != RIDGE_OK)
+        return cli_fail(request->path, &err);
     return cli_query_one(request->opened, request->path,
                          "SELECT id FROM step WHERE state = 'open' "
                          "ORDER BY created DESC, seq DESC, id LIMIT 1",
                          NULL, 0, id, LEDGER_ID_BYTES);
+}
+
+/* Ends it: written when status is RIDGE_OK. */
+static ridge_status release_step(const struct request *request, ridge_status status,
+                                 ridge_error *err)
+{
+    if (status == RIDGE_OK)
+        return ridge_ledger_commit(request->opened, err);
+    ridge_ledger_rollback(request->opened);
+    return status;
 }
 
 /* What a kept step still lacks, to standard error so that the result stays alone on standard output. */
@@ -301,10 +316,10 @@ static int build(struct request *request, int argc, char **argv)
                                        id, &err) != RIDGE_OK) {
         return cli_fail(request->path, &err);
     }
-    status = find_open(request, step);
+    status = hold_open_step(request, step);
     if (status != CLI_DONE)
         return status;
-    if (ridge_ledger_step_build(request->opened, id, &err) != RIDGE_OK)
+    if (release_step(request, ridge_ledger_step_build(request->opened, id, &err), &err) != RIDGE_OK)
         return cli_fail(argv[2], &err);
     return print_step(request, step);
 }
@@ -323,11 +338,13 @@ static int close_step(struct request *request, bool is_kept, int argc, char **ar
     status = cli_ledger_open(request->ledger, RIDGE_LEDGER_WRITE, &request->opened);
     if (status != CLI_DONE)
         return status;
-    status = find_open(request, id);
+    status = hold_open_step(request, id);
     if (status != CLI_DONE)
         return status;
-    if (ridge_ledger_step_close(request->opened, is_kept, argc == 3 ? argv[2] : NULL,
-                                request->force, cli_ledger_now_s(), &number, &err) != RIDGE_OK)
+    if (release_step(request,
+                     ridge_ledger_step_close(request->opened, is_kept, argc == 3 ? argv[2] : NULL,
+                                             request->force, cli_ledger_now_s(), &number, &err),
+                     &err) != RIDGE_OK)
         return cli_fail(request->path, &err);
     status = print_step(request, id);
     if (status == CLI_DONE && is_kept)

@@ -277,13 +277,14 @@ ridge_status ridge_ledger_open(const char *path, ridge_ledger_mode mode, ridge_l
     if (status == RIDGE_OK)
         status = ledger_run(ledger,
                             mode == RIDGE_LEDGER_READ
-                                ? "PRAGMA foreign_keys = ON; PRAGMA query_only = ON"
+                                ? "PRAGMA foreign_keys = ON; PRAGMA query_only = ON; BEGIN"
                                 : "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL",
                             "open the ledger", err);
     if (status != RIDGE_OK) {
         ridge_ledger_free(ledger);
         return status;
     }
+    ledger->in_transaction = mode == RIDGE_LEDGER_READ;
     *out = ledger;
     return RIDGE_OK;
 }

@@ -467,10 +467,15 @@ ridge_status ledger_row_line(const ridge_ledger_table *table, sqlite3_stmt *row,
 ridge_status ridge_ledger_export(ridge_ledger *ledger, FILE *stream, bool with_artefacts,
                                  ridge_error *err)
 {
-    ridge_status status = RIDGE_OK;
+    const bool is_own = sqlite3_get_autocommit(ledger->database) != 0;
+    ridge_status status;
     ridge_text line;
     size_t i;
 
+    /* One state, or rows could refer to some that were written behind this. */
+    status = is_own ? ledger_run(ledger, "BEGIN", "read the ledger", err) : RIDGE_OK;
+    if (status != RIDGE_OK)
+        return status;
     ridge_text_init(&line);
     fputs("{\"schema\":\"ridge-bench/1\",\"t\":\"header\"}\n", stream);
     for (i = 0; status == RIDGE_OK && i < ridge_ledger_table_count(); i++) {
@@ -490,6 +495,8 @@ ridge_status ridge_ledger_export(ridge_ledger *ledger, FILE *stream, bool with_a
             status = ledger_fail(ledger, "read the ledger", err);
         sqlite3_finalize(row);
     }
+    if (is_own)
+        ridge_ledger_rollback(ledger); /* nothing was written */
     ridge_text_release(&line);
     return status;
 }

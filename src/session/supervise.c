@@ -122,7 +122,7 @@ static uint64_t draw_nonce(void)
 
 /* What a kernel does to itself shall end the child as it would end any program; Ctrl-C is for the
  * parent to understand. */
-static void reset_signals(void)
+static void reset_signals(pid_t parent)
 {
     static const int deadly[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE, SIGABRT,
                                  SIGTERM, SIGPIPE, SIGALRM, SIGHUP, SIGCHLD};
@@ -134,6 +134,8 @@ static void reset_signals(void)
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
+    if (getppid() != parent)
+        _exit(0); /* it died before that */
 }
 
 /* Leaves results, and output as standard output and error; input is empty. */
@@ -154,14 +156,14 @@ static void arrange_descriptors(int results, int output)
     setvbuf(stdout, buffer, _IOLBF, sizeof(buffer));
 }
 
-_Noreturn static void run_child(const supervisor *s, int results, int output)
+_Noreturn static void run_child(const supervisor *s, pid_t parent, int results, int output)
 {
     session_child child = {NULL, results, s->reader.nonce, s->box, getpid()};
     ridge_error err = {RIDGE_OK, ""};
     ridge_status status;
 
     setpgid(0, 0);
-    reset_signals();
+    reset_signals(parent);
     arrange_descriptors(results, output);
     setenv("TMPDIR", s->folder, 1);
     status = s->plan->job(s->plan->context, &child, &err);
@@ -176,6 +178,7 @@ _Noreturn static void run_child(const supervisor *s, int results, int output)
 
 static ridge_status start(supervisor *s, ridge_error *err)
 {
+    const pid_t parent = getpid();
     int results[2] = {-1, -1}, output[2] = {-1, -1};
     int number = 0;
 
@@ -189,7 +192,7 @@ static ridge_status start(supervisor *s, ridge_error *err)
     if (number == 0 && s->child == 0) {
         close(results[0]);
         close(output[0]);
-        run_child(s, results[1], output[1]);
+        run_child(s, parent, results[1], output[1]);
     }
     if (results[1] >= 0)
         close(results[1]);
@@ -307,9 +310,13 @@ static void watch(supervisor *s)
                                   : s->plan->timeout_s;
     const double now = now_s();
 
-    if (!s->is_ended && waitpid(s->child, &s->exit_status, WNOHANG) == s->child) {
-        s->is_ended = true;
+    siginfo_t about = {0};
+
+    /* It is taken off last: until then its number, and that of its group, are nobody else's. */
+    if (!s->is_ended && waitid(P_PID, (id_t)s->child, &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+        about.si_pid == s->child) {
         kill(-s->child, SIGKILL); /* what it has started itself */
+        s->is_ended = waitpid(s->child, &s->exit_status, 0) == s->child;
     }
     if (s->is_ended)
         return;

@@ -146,23 +146,23 @@ typedef struct join_span {
 
 enum { NEIGHBOURS = 16, SPREAD = 4 };
 
-static uint32_t process_of(const ridge_trace *trace, const ridge_trace_api *api)
+static uint32_t process_of(const ridge_trace *trace, const trace_call *call)
 {
-    return ((const ridge_trace_thread *)trace->threads.rows)[api->thread].process;
+    return ((const ridge_trace_thread *)trace->threads.rows)[call->row.thread].process;
 }
 
 static size_t slot_by_hash(const ridge_trace *trace, const join_table *table, trace_key key)
 {
     /* Numbers that follow each other lie side by side, as they are asked for. */
     const uint64_t mixed[2] = {key.correlation / NEIGHBOURS, key.process};
-    const ridge_trace_api *const apis = trace->apis.rows;
+    const trace_call *const calls = trace->apis.rows;
     size_t at = (ridge_hash64(mixed, sizeof(mixed)) * NEIGHBOURS + key.correlation % NEIGHBOURS) &
                 table->mask;
 
     while (table->slots[at] != 0) {
-        const ridge_trace_api *const api = &apis[table->slots[at] - 1];
+        const trace_call *const call = &calls[table->slots[at] - 1];
 
-        if (api->correlation == key.correlation && process_of(trace, api) == key.process)
+        if (call->correlation == key.correlation && process_of(trace, call) == key.process)
             break;
         at = (at + 1) & table->mask;
     }
@@ -208,17 +208,17 @@ static void widen(join_span *span, uint64_t number)
 /* The places of all processes, one behind the other; 0: so many that a hash is better. */
 static size_t place_spans(const ridge_trace *trace, join_span *spans)
 {
-    const ridge_trace_api *const apis = trace->apis.rows;
+    const trace_call *const calls = trace->apis.rows;
     const size_t most = trace->apis.count * SPREAD;
     size_t places = 0;
 
     for (size_t i = 0; i < trace->apis.count; i++) {
-        const uint32_t process = process_of(trace, &apis[i]);
+        const uint32_t process = process_of(trace, &calls[i]);
 
         if (process >= trace->processes.count)
             return 0;
-        if (apis[i].correlation != 0)
-            widen(&spans[process], apis[i].correlation);
+        if (calls[i].correlation != 0)
+            widen(&spans[process], calls[i].correlation);
     }
     for (size_t i = 0; i < trace->processes.count; i++) {
         if (!spans[i].is_used)
@@ -253,16 +253,17 @@ static bool make_slots(ridge_trace *trace, join_table *table)
 
 static bool fill_table(ridge_trace *trace, join_table *table)
 {
-    const ridge_trace_api *const apis = trace->apis.rows;
+    const trace_call *const calls = trace->apis.rows;
 
     table->names = ridge_calloc(ridge_trace_name_count(trace) + 1, 1);
     if (table->names == NULL || !make_slots(trace, table))
         return false;
     for (size_t i = 0; i < trace->apis.count; i++) {
-        const trace_key key = {apis[i].correlation, process_of(trace, &apis[i])};
+        const trace_key key = {calls[i].correlation, process_of(trace, &calls[i])};
         uint32_t *const slot = slot_of(trace, table, key);
 
-        if (slot != NULL && (*slot == 0 || is_better(trace, table, &apis[*slot - 1], &apis[i])))
+        if (slot != NULL &&
+            (*slot == 0 || is_better(trace, table, &calls[*slot - 1].row, &calls[i].row)))
             *slot = (uint32_t)i + 1;
     }
     return true;
@@ -291,7 +292,7 @@ static void mark_collectives(ridge_trace *trace, const join_table *table)
 static bool finish_ops(ridge_trace *trace, const join_table *table)
 {
     ridge_trace_op *ops = trace->ops.rows;
-    ridge_trace_api *const apis = trace->apis.rows;
+    trace_call *const calls = trace->apis.rows;
     const trace_key *const keys = trace->op_keys.rows;
 
     for (size_t i = 0; i < trace->ops.count; i++)
@@ -303,8 +304,8 @@ static bool finish_ops(ridge_trace *trace, const join_table *table)
         ops[i].api = call_of(trace, table, keys[ops[i].api]);
         if (ops[i].api == RIDGE_TRACE_NONE)
             continue;
-        apis[ops[i].api].op_count++;
-        if ((name_of(trace, table, apis[ops[i].api].name) & NAME_GRAPH) != 0)
+        calls[ops[i].api].row.op_count++;
+        if ((name_of(trace, table, calls[ops[i].api].row.name) & NAME_GRAPH) != 0)
             ops[i].flags |= RIDGE_OP_IN_GRAPH;
     }
     ridge_free(trace->op_keys.rows);
@@ -334,14 +335,14 @@ static bool finish_syncs(ridge_trace *trace, const join_table *table)
 static int64_t last_time(const ridge_trace *trace)
 {
     const ridge_trace_op *const ops = trace->ops.rows;
-    const ridge_trace_api *const apis = trace->apis.rows;
+    const trace_call *const calls = trace->apis.rows;
     const ridge_trace_range *const ranges = trace->ranges.rows;
     int64_t last = INT64_MIN;
 
     for (size_t i = 0; i < trace->ops.count; i++)
         last = ops[i].end_ns > last ? ops[i].end_ns : last;
     for (size_t i = 0; i < trace->apis.count; i++)
-        last = apis[i].end_ns > last ? apis[i].end_ns : last;
+        last = calls[i].row.end_ns > last ? calls[i].row.end_ns : last;
     for (size_t i = 0; i < trace->ranges.count; i++)
         if ((ranges[i].flags & RIDGE_RANGE_OPEN) == 0 && ranges[i].end_ns > last)
             last = ranges[i].end_ns;
@@ -362,6 +363,23 @@ static void close_ranges(ridge_trace *trace)
     for (size_t i = open; i < trace->ranges.count; i++)
         if ((ranges[i].flags & RIDGE_RANGE_OPEN) != 0)
             ranges[i].end_ns = last > ranges[i].start_ns ? last : ranges[i].start_ns;
+}
+
+/* Of calls that are joined. False: out of memory. */
+static bool leave_rows(trace_array *calls)
+{
+    char *const rows = calls->rows;
+    void *shorter;
+
+    for (size_t i = 0; i < calls->count; i++)
+        memmove(rows + i * sizeof(ridge_trace_api), rows + i * sizeof(trace_call),
+                sizeof(ridge_trace_api));
+    shorter = ridge_realloc_array(rows, calls->count, sizeof(ridge_trace_api));
+    if (shorter == NULL)
+        return false;
+    calls->rows = shorter;
+    calls->capacity = calls->count;
+    return true;
 }
 
 /* Where the rows of each thread lie. */
@@ -386,11 +404,11 @@ static void find_rows(ridge_trace *trace)
     }
 }
 
-/* Rows of threads, which follow each other. */
-#define SORT_BY_THREAD(trace, array, type)                                                         \
-    (trace_group_array(&(trace)->array, sizeof(ridge_trace_##type),                                \
-                       offsetof(ridge_trace_##type, thread), (trace)->threads.count) &&            \
-     trace_sort_array(&(trace)->array, sizeof(ridge_trace_##type), order_##type, NULL))
+/* Rows of threads, which follow each other; or larger ones that begin with such a row. */
+#define SORT_BY_THREAD(trace, array, size, type, order)                                            \
+    (trace_group_array(&(trace)->array, size, offsetof(ridge_trace_##type, thread),                \
+                       (trace)->threads.count) &&                                                  \
+     trace_sort_array(&(trace)->array, size, order, NULL))
 
 /* Without names, whose numbers change when they move into another trace: sorted again there, equal
  * rows are in the order in which they were read. */
@@ -407,15 +425,14 @@ static int order_times(const void *left, const void *right, const void *context)
 
 bool trace_sort_calls(ridge_trace *trace)
 {
-    return trace_group_array(&trace->apis, sizeof(ridge_trace_api),
-                             offsetof(ridge_trace_api, thread), trace->threads.count) &&
-           trace_sort_array(&trace->apis, sizeof(ridge_trace_api), order_times, NULL);
+    return SORT_BY_THREAD(trace, apis, sizeof(trace_call), api, order_times);
 }
 
 static bool sort_host(ridge_trace *trace)
 {
-    return SORT_BY_THREAD(trace, apis, api) && SORT_BY_THREAD(trace, ranges, range) &&
-           SORT_BY_THREAD(trace, waits, wait) &&
+    return SORT_BY_THREAD(trace, apis, sizeof(trace_call), api, order_api) &&
+           SORT_BY_THREAD(trace, ranges, sizeof(ridge_trace_range), range, order_range) &&
+           SORT_BY_THREAD(trace, waits, sizeof(ridge_trace_wait), wait, order_wait) &&
            trace_sort_array(&trace->overheads, sizeof(ridge_trace_overhead), order_overhead, NULL);
 }
 
@@ -435,13 +452,13 @@ ridge_status trace_finish(ridge_trace *trace, ridge_error *err)
     }
     close_ranges(trace);
     done = sort_host(trace);
-    if (done)
-        find_rows(trace);
     trace->info.has_api = trace->apis.count > 0;
     done = done && fill_table(trace, &table) && finish_ops(trace, &table) &&
-           finish_syncs(trace, &table);
-    if (done)
+           finish_syncs(trace, &table) && leave_rows(&trace->apis) && leave_rows(&trace->repeats);
+    if (done) {
+        find_rows(trace);
         mark_collectives(trace, &table);
+    }
     ridge_free(table.slots);
     ridge_free(table.spans);
     ridge_free(table.names);

@@ -370,24 +370,24 @@ void trace_add_op(ridge_trace *trace, const ridge_trace_op *op, trace_key key)
     append(trace, &trace->op_keys, &key, sizeof(key));
 }
 
-void trace_add_api(ridge_trace *trace, const ridge_trace_api *api)
+void trace_add_api(ridge_trace *trace, const ridge_trace_api *api, uint64_t correlation)
 {
-    ridge_trace_api added = *api;
+    trace_call added = {*api, correlation};
 
-    if (!take_times(trace, added.start_ns, &added.end_ns))
+    if (!take_times(trace, added.row.start_ns, &added.row.end_ns))
         return;
     append(trace, &trace->apis, &added, sizeof(added));
 }
 
-void trace_add_repeat(ridge_trace *trace, const ridge_trace_api *api)
+void trace_add_repeat(ridge_trace *trace, const ridge_trace_api *api, uint64_t correlation)
 {
-    ridge_trace_api added = *api;
+    trace_call added = {*api, correlation};
 
     trace->info.repeated_count++;
-    if (!is_time(added.start_ns) || !is_time(added.end_ns))
+    if (!is_time(added.row.start_ns) || !is_time(added.row.end_ns))
         return;
-    if (added.end_ns < added.start_ns)
-        added.end_ns = added.start_ns;
+    if (added.row.end_ns < added.row.start_ns)
+        added.row.end_ns = added.row.start_ns;
     append(trace, &trace->repeats, &added, sizeof(added));
 }
 

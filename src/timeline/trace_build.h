@@ -21,6 +21,12 @@ typedef struct trace_key {
     uint32_t process;     /* row of processes */
 } trace_key;
 
+/* A call until it is joined with its work: trace_finish() leaves its row alone. */
+typedef struct trace_call {
+    ridge_trace_api row;
+    uint64_t correlation; /* 0: none */
+} trace_call;
+
 typedef struct trace_names {
     trace_array texts; /* of struct trace_name */
     uint32_t *slots;   /* id + 1; 0: free */
@@ -31,7 +37,8 @@ struct ridge_trace {
     ridge_arena arena;
     ridge_trace_info info; /* a reader writes what it learns; texts live in the arena */
     trace_names names;
-    trace_array ops, apis, repeats, ranges, waits, overheads, syncs;
+    trace_array apis, repeats; /* of trace_call until trace_finish(), then of ridge_trace_api */
+    trace_array ops, ranges, waits, overheads, syncs;
     trace_array configs, streams, devices, threads, processes, diagnostics;
     trace_array op_keys, sync_keys; /* beside ops and syncs, until trace_finish() */
     /* Tables of hashes, as names.slots. */
@@ -71,9 +78,9 @@ uint32_t trace_config(ridge_trace *trace, const ridge_trace_config *config);
  * inverted_count) and left out, so that no difference of times overflows. api and op_count are found
  * by trace_finish(). */
 void trace_add_op(ridge_trace *trace, const ridge_trace_op *op, trace_key key);
-void trace_add_api(ridge_trace *trace, const ridge_trace_api *api);
+void trace_add_api(ridge_trace *trace, const ridge_trace_api *api, uint64_t correlation);
 /* A second row of a call: counted in info.repeated_count. */
-void trace_add_repeat(ridge_trace *trace, const ridge_trace_api *api);
+void trace_add_repeat(ridge_trace *trace, const ridge_trace_api *api, uint64_t correlation);
 void trace_add_range(ridge_trace *trace, const ridge_trace_range *range);
 void trace_add_wait(ridge_trace *trace, const ridge_trace_wait *wait);
 void trace_add_overhead(ridge_trace *trace, const ridge_trace_overhead *overhead);

@@ -178,7 +178,8 @@ static ridge_status launch_rows(const ridge_kernel *self, const ridge_case *at,
 
     (void)state;
     (void)stream;
-    (void)err;
+    if (what == LAUNCH_FAILS)
+        return ridge_fail(err, RIDGE_ERR_INVALID_ARGUMENT, "invalid configuration");
     if (what == WRITES_NOTHING || (what == IS_STALE && replay(out, bytes)))
         return RIDGE_OK;
     if (what == READS_OUTPUT)

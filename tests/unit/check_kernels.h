@@ -30,6 +30,7 @@ typedef enum mistake {
     REFUSES_ALL,
     NO_REFERENCE,
     LEAKS_ROWS,
+    LAUNCH_FAILS,
 } mistake;
 
 /* copy: out[m, n] = x[m, n]; sum: out[m] = sum over n of x[m, n]; gemm: out[m, n] = a[m, k] b[k, n];

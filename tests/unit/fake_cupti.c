@@ -175,7 +175,9 @@ unsigned cuptiActivityEnableDriverApi(uint32_t function, uint8_t is_on)
 
 unsigned cuptiActivityEnableRuntimeApi(uint32_t function, uint8_t is_on)
 {
+    pthread_mutex_lock(&fake.lock);
     fake.is_muted[0][function % 4] = !is_on;
+    pthread_mutex_unlock(&fake.lock);
     return 0;
 }
 
@@ -286,6 +288,25 @@ void fake_cupti_launch(unsigned thread, const char *name, unsigned graph)
     ADD(thread, call);
     ADD(thread, cheap);
     ADD(thread, kernel);
+}
+
+/* Until --delay is over, and the cheap calls are left out, or --duration is: everything is off. */
+void fake_cupti_wait(int on)
+{
+    enum { TRIES = 60000 };
+    const struct timespec pause = {0, 1000000};
+    int i, any = !on;
+
+    for (i = 0; i < TRIES && any != on; i++) {
+        size_t kind;
+
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&fake.lock);
+        any = on ? fake.is_muted[0][2] : 0;
+        for (kind = 0; !on && kind < KINDS; kind++)
+            any |= fake.is_on[kind];
+        pthread_mutex_unlock(&fake.lock);
+    }
 }
 
 void fake_cupti_rest(unsigned thread)

@@ -21,6 +21,8 @@ void fake_cupti_start(void);
 void fake_cupti_launch(unsigned thread, const char *name, unsigned graph);
 /* One of each other record, a kernel without times, and one of a kind that is not known. */
 void fake_cupti_rest(unsigned thread);
+/* Until --delay is over (1), or --duration (0). */
+void fake_cupti_wait(int on);
 /* flags: 1 mark, 2 start, 4 end. */
 void fake_cupti_marker(unsigned thread, unsigned id, unsigned flags, unsigned long long at_ns,
                        const char *name, const char *domain);

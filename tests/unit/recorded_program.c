@@ -21,6 +21,7 @@ static struct {
     void (*start)(void);
     void (*launch)(unsigned thread, const char *name, unsigned graph);
     void (*rest)(unsigned thread);
+    void (*wait)(int on);
     void (*marker)(unsigned thread, unsigned id, unsigned flags, unsigned long long at_ns,
                    const char *name, const char *domain);
     unsigned (*flush)(uint32_t flags);
@@ -52,6 +53,7 @@ static void load_fake(void)
     take(library, "fake_cupti_start", &fake.start);
     take(library, "fake_cupti_launch", &fake.launch);
     take(library, "fake_cupti_rest", &fake.rest);
+    take(library, "fake_cupti_wait", &fake.wait);
     take(library, "fake_cupti_marker", &fake.marker);
     take(library, "cuptiActivityFlushAll", &fake.flush);
 }
@@ -68,13 +70,6 @@ static void inject(const char *variable, const char *name, int expected)
     take(library, name, &entry);
     if (entry(&fake) != expected)
         exit(98);
-}
-
-static void pause_ms(long ms)
-{
-    const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
 }
 
 /* CUPTI keeps names; so does this. */
@@ -155,8 +150,10 @@ static void do_one(const char *what)
         fork_child();
     } else if (strcmp(what, "flush") == 0) {
         fake.flush(0);
-    } else if (strcmp(what, "wait") == 0) {
-        pause_ms(400);
+    } else if (strcmp(what, "on") == 0) {
+        fake.wait(1);
+    } else if (strcmp(what, "off") == 0) {
+        fake.wait(0);
     } else if (strcmp(what, "kill") == 0) {
         raise(SIGKILL);
     } else if (strcmp(what, "quit") == 0) {

@@ -506,6 +506,28 @@ static void one_arm(void **state)
     (void)state;
 }
 
+/* A slot of one launch has no spread of its own: that of the slots is meant. */
+static void spread_of_long_launches(void **state)
+{
+    ridge_bench_options options = spin_options();
+    ridge_measurement result;
+    ridge_bench_arm arm;
+    ridge_case at;
+    spin a;
+
+    ridge_case_init(&at);
+    spin_init(&a, "a", 12000); /* two do not fit into the 20 ms of a slot */
+    arm = spin_arm(&a);
+    options.mode = RIDGE_MODE_EVENT;
+    assert_int_equal(ridge_bench_measure(device, &arm, &at, &options, NULL, &result, NULL),
+                     RIDGE_OK);
+    assert_int_equal(result.arm.launches, result.arm.slots);
+    assert_true(result.arm.least_ns <= result.arm.p10_ns);
+    assert_true(result.arm.p10_ns < result.arm.p90_ns);
+    assert_true(result.arm.iqr_ns > 0);
+    (void)state;
+}
+
 static void floors(void **state)
 {
     ridge_floors found;
@@ -559,6 +581,7 @@ int main(void)
     cases_add(&list, "a refusal", a_refusal, NULL);
     cases_add(&list, "out of memory", out_of_memory, NULL);
     cases_add(&list, "one arm", one_arm, NULL);
+    cases_add(&list, "spread of long launches", spread_of_long_launches, NULL);
     cases_add(&list, "floors", floors, NULL);
     cases_add(&list, "roofs", roofs, NULL);
     cases_add(&list, "phases have names", phases_have_names, NULL);

@@ -438,6 +438,24 @@ static void some_rows(arrays *a)
             spoil(a, AT(a, rows[k], j));
 }
 
+/* exp of a row overflows in one place: inf / inf there, x / inf in the others. */
+static void one_overflows(arrays *a)
+{
+    EACH(a, i, j)
+    if (i == 19)
+        a->out[AT(a, i, j)] = j == 27 ? NAN : 0;
+}
+
+/* Right values that are all the same. */
+static void one_right_value(arrays *a)
+{
+    EACH(a, i, j)
+    {
+        a->ref[AT(a, i, j)] = 1;
+        a->out[AT(a, i, j)] = 1 + 1e-4;
+    }
+}
+
 static struct cause_case {
     const char *name;
     ridge_dtype dtype;
@@ -527,6 +545,10 @@ static struct cause_case {
      "2 whole rows are NaN"},
     {"scattered NaN", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, nan_elements, "nan",
      "NaN: inf - inf"},
+    {"a row that overflows in one place", RIDGE_DTYPE_F32, 21, 31, 0, 0, 31, one_overflows, "nan",
+     "NaN and 0: an overflow"},
+    {"of one right value no offset", RIDGE_DTYPE_F32, 21, 31, 0, 0, 31, one_right_value,
+     "low_precision", "slightly too large"},
     {"stale", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, stale, "stale", "launch before"},
     {"shifted by one", RIDGE_DTYPE_BF16, 256, 256, 64, 64, 64, shifted, "shifted",
      "out[i] = ref[i + 1]"},

@@ -219,6 +219,19 @@ static void refusals(void **state)
     assert_string_equal(got.tests[0].text, "refuses the plain case: not today");
 }
 
+/* An answer that is no refusal is a mistake of the kernel, and no reason to end the check. */
+static void launch_fails(void **state)
+{
+    static const mistake what = LAUNCH_FAILS;
+    static ridge_check_result got;
+
+    (void)state;
+    run_case("copy", &what, "m=4,n=4", NULL, &got);
+    assert_int_equal(got.outcome, RIDGE_OUTCOME_FAIL);
+    assert_int_equal(got.test_count, 1);
+    assert_string_equal(got.tests[0].text, "answers an error: invalid configuration");
+}
+
 static void without_reference(void **state)
 {
     static const mistake none = NO_REFERENCE;
@@ -232,6 +245,46 @@ static void without_reference(void **state)
     assert_string_equal(result_of(&got, RIDGE_TEST_VALUES)->text, "the kernel brings no reference");
     assert_int_equal(result_of(&got, RIDGE_TEST_WRITTEN)->outcome, RIDGE_OUTCOME_PASS);
     assert_int_equal(result_of(&got, RIDGE_TEST_DIFFERENT)->outcome, RIDGE_OUTCOME_PASS);
+}
+
+/* A sum of nothing is 0 whatever the inputs: no answer that was kept. */
+static void nothing_to_differ(void **state)
+{
+    static const mistake none = NO_REFERENCE;
+    static ridge_check_result got;
+
+    (void)state;
+    run_case("sum", &none, "m=1,n=0,dtype=f32", NULL, &got);
+    if (got.outcome != RIDGE_OUTCOME_PASS)
+        say(&got);
+    assert_int_equal(got.outcome, RIDGE_OUTCOME_PASS);
+    assert_int_equal(result_of(&got, RIDGE_TEST_DIFFERENT)->outcome, RIDGE_OUTCOME_SKIPPED);
+}
+
+/* Where the right outputs of two launches are the same, so are wrong ones: nothing was kept. */
+static void same_answer_is_not_stale(void **state)
+{
+    static const mistake twice = SCALES_TWICE;
+    static ridge_check_result got;
+    const ridge_check_options options = {.tests = BIT(VALUES)};
+
+    (void)state;
+    run_case("copy", &twice, "m=9,n=33,dtype=f32,values=one", &options, &got);
+    assert_int_equal(got.outcome, RIDGE_OUTCOME_FAIL);
+    assert_string_equal(got.mismatch.cause_id, "constant");
+}
+
+/* What was not written is NaN here, and no input holds that. */
+static void poison_is_no_input(void **state)
+{
+    static const mistake part = WRITES_PART;
+    static ridge_check_result got;
+
+    (void)state;
+    run_case("norm", &part, "m=37,n=64,dtype=f32", NULL, &got);
+    assert_true(got.mismatch.relation_count > 0);
+    for (size_t i = 0; i < got.mismatch.relation_count; i++)
+        assert_int_not_equal(got.mismatch.relations[i].kind, RIDGE_RELATION_INPUT);
 }
 
 static void skips_what_a_device_cannot(void **state)
@@ -332,7 +385,11 @@ int main(void)
     CASES_ADD_ROWS(&list, passes, right_cases);
     CASES_ADD_ROWS(&list, fails, wrong_cases);
     cases_add(&list, "refusals", refusals, NULL);
+    cases_add(&list, "launch fails", launch_fails, NULL);
     cases_add(&list, "no reference", without_reference, NULL);
+    cases_add(&list, "nothing to differ", nothing_to_differ, NULL);
+    cases_add(&list, "the same answer is not stale", same_answer_is_not_stale, NULL);
+    cases_add(&list, "poison is no input", poison_is_no_input, NULL);
     cases_add(&list, "what a device cannot", skips_what_a_device_cannot, NULL);
     cases_add(&list, "fence by name", fence_by_name, NULL);
     cases_add(&list, "too large for the memory", too_large, NULL);

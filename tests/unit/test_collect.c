@@ -341,18 +341,18 @@ static struct program_row {
      {.process_count = 1, .silent_count = 1},
      {{"select value from META_DATA_CAPTURE where name = 'CUPTI_VERSION'", "130001"}}},
     {"after a delay",
-     "cuda launch wait launch",
-     COLLECT_DELAY "=200",
+     "cuda launch on launch",
+     COLLECT_DELAY "=2000",
      FAKE_CUPTI,
      0,
      {.process_count = 1, .kernel_count = 1, .call_count = 1, .span_ns = 10000},
      {{"select start from " KERNELS, "27000"},
       {"select count(*) from META_DATA_CAPTURE where name glob 'RECORDING_BEGAN:[1-9]*' and "
-       "cast(value as integer) between 200000000 and 60000000000",
+       "cast(value as integer) between 2000000000 and 600000000000",
        "1"}}},
     {"for a while",
-     "cuda launch wait launch",
-     COLLECT_DURATION "=200",
+     "cuda launch off launch",
+     COLLECT_DURATION "=2000",
      FAKE_CUPTI,
      0,
      {.process_count = 1, .kernel_count = 1, .call_count = 1, .span_ns = 10000},
@@ -456,12 +456,12 @@ static const char *name_of(const ridge_trace *trace, uint32_t name)
 
 /* Where launches are counted from. */
 static struct delayed_case {
-    const char *name, *variables;
+    const char *name, *words, *variables;
     bool is_delayed;
 } delayed_cases[] = {
-    {"from the process", "", false},
-    {"from a delay on", COLLECT_DELAY "=50", true},
-    {"to a duration", COLLECT_DURATION "=50", false},
+    {"from the process", "cuda launch", "", false},
+    {"from a delay on", "cuda on launch", COLLECT_DELAY "=50", true},
+    {"to a duration", "cuda launch off launch", COLLECT_DURATION "=2000", false},
 };
 
 static void tells_a_delay(void **state)
@@ -471,7 +471,7 @@ static void tells_a_delay(void **state)
     ridge_error err = {RIDGE_OK, ""};
 
     empty_folder();
-    assert_int_equal(run("cuda launch wait launch", row->variables, FAKE_CUPTI), 0);
+    assert_int_equal(run(row->words, row->variables, FAKE_CUPTI), 0);
     merge();
     if (ridge_trace_open(database, NULL, &trace, &err) != RIDGE_OK)
         fail_msg("%s", err.text);

@@ -63,10 +63,10 @@ static void add_host(ridge_text *out, const ridge_trace *trace)
     const ridge_trace_sync *syncs;
 
     for (size_t i = 0; i < count; i++)
-        ridge_text_format(out, "call %s %" PRId64 "+%" PRId64 " t%" PRId64 " c%" PRIu64 " n%u\n",
+        ridge_text_format(out, "call %s %" PRId64 "+%" PRId64 " t%" PRId64 " n%u\n",
                           ridge_trace_name(trace, apis[i].name, NULL), apis[i].start_ns,
                           apis[i].end_ns - apis[i].start_ns, threads[apis[i].thread].id,
-                          apis[i].correlation, apis[i].op_count);
+                          apis[i].op_count);
     ranges = ridge_trace_ranges(trace, &count);
     for (size_t i = 0; i < count; i++)
         ridge_text_format(out, "range%d %s %" PRId64 "+%" PRId64 " t%" PRId64 "%s%s%s\n",
@@ -142,7 +142,7 @@ static struct quirk {
                   "\"grid\": [1,\n 2,\n 3\n], \"block\": [128, 1, 1]") "," CALL("cudaLaunchKernel",
                                                                                 "1", "1.001", "4")),
      "k 3500+1250 d1 s9 <1,2,3 128,1,1 r32 m2048> by0\n"
-     "call cudaLaunchKernel 1000+1001 t6 c4 n1\n"},
+     "call cudaLaunchKernel 1000+1001 t6 n1\n"},
     {"arguments before the category, any order",
      TRACE("{\"args\": {\"correlation\": 8, \"stream\": 2, \"device\": 0}, \"dur\": 2, "
            "\"name\": "
@@ -169,7 +169,7 @@ static struct quirk {
            "\"dur\":5,\"args\":{}}"),
      "Memcpy HtoD (Pageable -> Device) 1000+2000 d0 s7 HtoD pageable>device 64B by0\n"
      "Memset (Device) 4000+1000 d0 s7 8B\n"
-     "call cudaMemcpyAsync 0+1000 t6 c3 n1\n"
+     "call cudaMemcpyAsync 0+1000 t6 n1\n"
      "range1 aten::to 0+5000 t6\n"},
     {"HIP: a copy without bytes, its kind in the arguments",
      TRACE(EVENT("gpu_memcpy", "CopyDeviceToHost",
@@ -177,13 +177,13 @@ static struct quirk {
                  "\"DtoH\"}") "," EVENT("cuda_runtime", "hipMemcpyWithStream",
                                         ",\"args\":{\"correlation\":\"7\"}")),
      "CopyDeviceToHost 1000+2000 d2 s0 DtoH unknown>unknown by0\n"
-     "call hipMemcpyWithStream 1000+2000 t6 c7 n1\n"},
+     "call hipMemcpyWithStream 1000+2000 t6 n1\n"},
     {"other makers",
      TRACE(EVENT("xpu_runtime", "urEnqueue", "") "," EVENT("mtia_runtime", "m", "") "," EVENT(
          "privateuse1_driver", "p", "") "," EVENT("hpu_op", "h", "")),
      "h 1000+2000 d5 s6\n"
-     "call urEnqueue 1000+2000 t6 c0 n0\ncall m 1000+2000 t6 c0 n0\n"
-     "call p 1000+2000 t6 c0 n0\n"},
+     "call urEnqueue 1000+2000 t6 n0\ncall m 1000+2000 t6 n0\n"
+     "call p 1000+2000 t6 n0\n"},
     {"a graph of the file and one by its launch",
      TRACE(KERNEL("a", "5", "1", "\"correlation\": 2") "," KERNEL(
          "b", "7", "1",
@@ -198,7 +198,7 @@ static struct quirk {
                                                                               "1", "2")),
      "a 5000+1000 d0 s7 by0 graph\nb 7000+1000 d0 s7 by0 graph\nc 9000+1000 d0 s7 g4 "
      "graph\n"
-     "d 11000+1000 d0 s7\ncall hipGraphLaunch 1000+1000 t6 c2 n2\n"},
+     "d 11000+1000 d0 s7\ncall hipGraphLaunch 1000+1000 t6 n2\n"},
     {"collectives by name and by argument",
      TRACE(KERNEL("ncclDevKernel_AllReduce", "1", "1", "") "," KERNEL(
          "mine", "2", "1", "\"Collective name\": \"allreduce\"") "," KERNEL("other", "3", "1", "")),
@@ -342,7 +342,7 @@ static struct quirk broken[] = {
     {"an empty object behind the last comma", TRACE(K("a", "1") ", { }"), LINE("a", "1")},
     {"negative durations: work is left out, a call has none",
      TRACE(KERNEL("a", "1", "-1", "") "," CALL("cudaFree", "1", "-3", "1")),
-     "call cudaFree 1000+0 t6 c1 n0\ninverted 1\n"},
+     "call cudaFree 1000+0 t6 n0\ninverted 1\n"},
     {"no duration", TRACE("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"ts\":1}"),
      "inverted 1\n"},
     {"no time", TRACE("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"dur\":1}," K("b", "2")),
@@ -418,7 +418,7 @@ static const char whole[] =
     "\"baseTimeNanoseconds\": 1767189312000000000\n}\n";
 
 static const char whole_rows[] = "gemm 26000+8000 d0 s7 by0\n"
-                                 "call cudaLaunchKernel 20000+4250 t6 c9 n1\n"
+                                 "call cudaLaunchKernel 20000+4250 t6 n1\n"
                                  "range1 aten::mm 10000+30500 t6 (f32[8,4] f32[4,2])\n";
 
 static void tells_about_the_file(void **state)

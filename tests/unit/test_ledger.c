@@ -425,56 +425,6 @@ static void several_writers(void **state)
     (void)state;
 }
 
-/* Called before each statement of every connection: another makes the ledger just before the
- * statement that this one counts. Not within a transaction, where it would wait for its end. */
-static struct {
-    int statements_left;
-    bool is_making;
-} rival;
-
-static int make_meanwhile(unsigned kind, void *database, void *statement, void *text)
-{
-    (void)kind, (void)statement, (void)text;
-    if (rival.is_making || sqlite3_get_autocommit(database) == 0 || rival.statements_left-- > 0)
-        return 0;
-    rival.is_making = true;
-    ridge_ledger_free(open_file("rival", RIDGE_LEDGER_CREATE));
-    return 0;
-}
-
-static int watch_statements(sqlite3 *database, char **message, const void *routines)
-{
-    (void)message, (void)routines;
-    return sqlite3_trace_v2(database, SQLITE_TRACE_STMT, make_meanwhile, database);
-}
-
-/* Whenever another makes the ledger while this one opens it: both have it. */
-static void made_meanwhile(void **state)
-{
-    bool was_made = true;
-    int i;
-
-    for (i = 0; was_made; i++) {
-        ridge_ledger *ledger;
-        ridge_error err;
-        ridge_status status;
-
-        remove(path_of("rival"));
-        rival.is_making = false;
-        rival.statements_left = i;
-        sqlite3_auto_extension((void (*)(void))watch_statements);
-        status = ridge_ledger_open(path_of("rival"), RIDGE_LEDGER_CREATE, &ledger, &err);
-        sqlite3_cancel_auto_extension((void (*)(void))watch_statements);
-        if (status != RIDGE_OK)
-            fail_msg("made before statement %d: %s", i, err.text);
-        was_made = rival.is_making;
-        rival.is_making = true;
-        ridge_ledger_free(ledger);
-    }
-    assert_true(i > 5);
-    (void)state;
-}
-
 static void locked(void **state)
 {
     ridge_ledger *const holder = open_file("locked", RIDGE_LEDGER_CREATE);
@@ -1040,7 +990,6 @@ int main(int argc, char **argv)
     cases_add(&list, "an empty file becomes a ledger", empty_file_becomes_one, NULL);
     cases_add(&list, "reading does not write", reading_does_not_write, NULL);
     cases_add(&list, "several writers", several_writers, NULL);
-    cases_add(&list, "made while it is opened", made_meanwhile, NULL);
     cases_add(&list, "a locked ledger", locked, NULL);
     cases_add(&list, "a full disk", disk_full, NULL);
     cases_add(&list, "a limit of the file size", file_limit, NULL);

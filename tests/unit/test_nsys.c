@@ -576,7 +576,6 @@ static void check_calls(const ridge_trace *a, const ridge_trace *b)
     for (size_t i = 0; i < a_count; i++) {
         assert_int_equal(a_rows[i].start_ns, b_rows[i].start_ns);
         assert_int_equal(a_rows[i].end_ns, b_rows[i].end_ns);
-        assert_int_equal(a_rows[i].correlation, b_rows[i].correlation);
         assert_int_equal(a_rows[i].name, b_rows[i].name);
         assert_int_equal(a_rows[i].thread, b_rows[i].thread);
         assert_int_equal(a_rows[i].op_count, b_rows[i].op_count);

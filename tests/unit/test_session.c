@@ -78,7 +78,7 @@ static ridge_status run(ridge_session_kind kind, const char *a, const char *b, s
         .shrink = true,
         .seed = 1,
         .timeout_s =
-            strcmp(a, "hang") == 0 ? 2 : 60, /* of others the machine's load is not asked */
+            strcmp(a, "hang") == 0 ? 5 : 60, /* of others the machine's load is not asked */
     };
     const ridge_session_sink sink = {.record = on_record,
                                      .base_case = on_base,

@@ -56,7 +56,8 @@ static bool on_kill(void *context)
 {
     seen *const s = context;
 
-    return s->kill_after > 0 && s->asked >= s->kill_after;
+    /* Not before the child began, however long that takes. */
+    return s->kill_after > 0 && s->asked >= s->kill_after && s->records[0] != '\0';
 }
 
 static void send_record(session_child *child, const char *text)
@@ -125,8 +126,8 @@ static ridge_status job_exits(void *context, session_child *child, ridge_error *
 static ridge_status job_hangs(void *context, session_child *child, ridge_error *err)
 {
     (void)context, (void)err;
-    send_record(child, "one");
     say_where(child);
+    send_record(child, "one");
     for (;;)
         pause();
     return RIDGE_OK;
@@ -138,7 +139,7 @@ static ridge_status job_slow(void *context, session_child *child, ridge_error *e
     int i;
 
     (void)context, (void)err;
-    for (i = 0; i < 35; i++) { /* longer than its timeout_s; a machine under load stalls for less */
+    for (i = 0; i < 60; i++) { /* longer than its timeout_s; a machine under load stalls for less */
         sleep_ms(100);
         session_beat(child);
     }
@@ -258,8 +259,8 @@ static struct child_case {
     {"abort", job_aborts, 60, RIDGE_ERR_CUDA, "crashed with SIGABRT", "", NULL},
     {"exit", job_exits, 60, RIDGE_ERR_CUDA, "ended the process with exit(0) in launch() of ./b.so",
      "one|", ""},
-    {"hang", job_hangs, 0.5, RIDGE_ERR_CUDA, "in launch() of ./b.so:two, case m=3", "one|", ""},
-    {"slow is no hang", job_slow, 3, RIDGE_OK, "", "", ""},
+    {"hang", job_hangs, 5, RIDGE_ERR_CUDA, "in launch() of ./b.so:two, case m=3", "one|", ""},
+    {"slow is no hang", job_slow, 5, RIDGE_OK, "", "", ""},
     {"writes into the channel", job_scribbles, 60, RIDGE_ERR_CUDA, "channel of results", "one|",
      ""},
     {"stop", job_stops, 60, RIDGE_OK, "", "summed up|", "", 2},
@@ -315,18 +316,28 @@ static void leaves_nothing_behind(void **state)
     assert_int_not_equal(stat(s.records, &left), 0);
 }
 
-/* Folders of TMPDIR that begin with "ridge.". */
-static int count_folders(const char *base)
+/* Folders of base that begin with "ridge.", and have a file of this name unless it is NULL. */
+static int count_folders_with(const char *base, const char *name)
 {
     DIR *const folders = opendir(base);
     const struct dirent *entry;
     int count = 0;
 
     assert_non_null(folders);
-    while ((entry = readdir(folders)) != NULL)
-        count += strncmp(entry->d_name, "ridge.", 6) == 0;
+    while ((entry = readdir(folders)) != NULL) {
+        char path[600];
+
+        snprintf(path, sizeof(path), "%s/%s/%s", base, entry->d_name, name != NULL ? name : "");
+        count +=
+            strncmp(entry->d_name, "ridge.", 6) == 0 && (name == NULL || access(path, F_OK) == 0);
+    }
     closedir(folders);
     return count;
+}
+
+static int count_folders(const char *base)
+{
+    return count_folders_with(base, NULL);
 }
 
 static void make_file(const char *base, const char *folder, const char *name, const char *text)
@@ -345,8 +356,13 @@ static void make_file(const char *base, const char *folder, const char *name, co
 
 static ridge_status job_waits(void *context, session_child *child, ridge_error *err)
 {
+    char path[400];
+
     (void)context, (void)child, (void)err;
-    sleep(30);
+    snprintf(path, sizeof(path), "%s/here", getenv("TMPDIR"));
+    close(open(path, O_WRONLY | O_CREAT, 0600));
+    for (;;)
+        pause();
     return RIDGE_OK;
 }
 
@@ -356,7 +372,6 @@ static void removes_what_was_left(void **state)
 {
     char base[] = "/tmp/ridge-test.XXXXXX", live[300], command[300];
     const char *const before = getenv("TMPDIR");
-    const struct timespec moment = {0, 20000000};
     char *const kept = before != NULL ? strdup(before) : NULL;
     int lock, i;
     pid_t parent;
@@ -369,12 +384,12 @@ static void removes_what_was_left(void **state)
         seen s = {{0}};
         ridge_error err;
 
-        supervise(job_waits, 60, &s, &err);
+        supervise(job_waits, 600, &s, &err);
         _exit(0);
     }
-    for (i = 0; i < 500 && count_folders(base) == 0; i++)
-        nanosleep(&moment, NULL);
-    nanosleep(&(struct timespec){0, 200000000}, NULL); /* its child is there */
+    for (i = 0; i < 6000 && count_folders_with(base, "here") == 0; i++)
+        sleep_ms(10);
+    assert_int_equal(count_folders_with(base, "here"), 1); /* its child is there */
     session_remove_stale(base);
     assert_int_equal(count_folders(base), 1); /* in use */
     kill(parent, SIGKILL);
@@ -392,9 +407,9 @@ static void removes_what_was_left(void **state)
     snprintf(command, sizeof(command), "ln -s elsewhere %s/ridge.linked", base);
     assert_int_equal(system(command), 0);
     assert_int_equal(count_folders(base), 6);
-    for (i = 0; i < 100 && count_folders(base) > 5; i++) { /* the child of the dead one ends too */
+    for (i = 0; i < 6000 && count_folders(base) > 5; i++) { /* the child of the dead one ends too */
         session_remove_stale(base);
-        nanosleep(&moment, NULL);
+        sleep_ms(10);
     }
     assert_int_equal(count_folders(base), 5);
     close(lock);

@@ -14,13 +14,10 @@ static uint32_t name(ridge_trace *trace, const char *text)
 static void add_call(ridge_trace *trace, uint32_t thread, const char *text, int64_t start,
                      int64_t end, uint64_t correlation)
 {
-    const ridge_trace_api api = {.start_ns = start,
-                                 .end_ns = end,
-                                 .correlation = correlation,
-                                 .name = name(trace, text),
-                                 .thread = thread};
+    const ridge_trace_api api = {
+        .start_ns = start, .end_ns = end, .name = name(trace, text), .thread = thread};
 
-    trace_add_api(trace, &api);
+    trace_add_api(trace, &api, correlation);
 }
 
 static void add_work(ridge_trace *trace, uint32_t stream, int64_t start, int64_t end, trace_key key)

@@ -79,11 +79,10 @@ static void add(ridge_trace *trace, const trace_row *row)
     case ROW_CALL: {
         const ridge_trace_api api = {.start_ns = row->start_ns,
                                      .end_ns = row->end_ns,
-                                     .correlation = row->key,
                                      .name = name_of(trace, row->name),
                                      .thread = thread_of(trace, row)};
 
-        trace_add_api(trace, &api);
+        trace_add_api(trace, &api, row->key);
         break;
     }
     case ROW_OP:

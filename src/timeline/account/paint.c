@@ -52,7 +52,6 @@ struct account_painter {
 
     account_device *device;
     const ridge_idle_gap *gap;
-    uint32_t gap_row; /* of the gaps that are kept */
     bool failed;
 };
 
@@ -219,10 +218,9 @@ static void push(account_painter *painter, int64_t start_ns, int64_t end_ns, rid
     end_ns = least(end_ns, device->account.end_ns);
     if (start_ns >= end_ns || painter->failed)
         return;
-    if (device->pieces.count > 0)
+    if (device->pieces.count > painter->gap->first_piece)
         piece = (ridge_idle_piece *)device->pieces.rows + device->pieces.count - 1;
-    if (piece != NULL && piece->gap == painter->gap_row && piece->cause == cause &&
-        piece->api == api && piece->end_ns == start_ns) {
+    if (piece != NULL && piece->cause == cause && piece->api == api && piece->end_ns == start_ns) {
         piece->end_ns = end_ns;
         return;
     }
@@ -231,7 +229,7 @@ static void push(account_painter *painter, int64_t start_ns, int64_t end_ns, rid
         painter->failed = true;
         return;
     }
-    *piece = (ridge_idle_piece){start_ns, end_ns, painter->gap_row, api, (uint8_t)cause};
+    *piece = (ridge_idle_piece){start_ns, end_ns, api, (uint8_t)cause};
 }
 
 /* A piece, less what the profiler took of it. Pieces come in order of time. */
@@ -559,12 +557,11 @@ bool account_paint(account_painter *painter, account_device *device)
         if (gap.end_ns <= start_ns || gap.start_ns >= end_ns)
             continue;
         painter->gap = &gap;
-        painter->gap_row = (uint32_t)kept;
-        gap.first_piece = device->pieces.count;
+        gap.first_piece = (uint32_t)device->pieces.count;
         paint_gap(painter, &gap);
         if (painter->failed)
             return false;
-        gap.piece_count = device->pieces.count - gap.first_piece;
+        gap.piece_count = (uint32_t)device->pieces.count - gap.first_piece;
         gap.host_range = host_range_of(painter, &gap);
         if (gap.start_ns < start_ns) {
             gap.start_ns = start_ns;

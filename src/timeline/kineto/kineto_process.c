@@ -379,7 +379,7 @@ static void assign_one(ridge_trace *trace, uint32_t process)
 
 void kineto_assign_processes(ridge_trace *trace, const kineto_labels *labels)
 {
-    const ridge_trace_api *const apis = trace->apis.rows;
+    const trace_call *const calls = trace->apis.rows;
     const ridge_trace_thread *const threads = trace->threads.rows;
     assignment of = {.trace = trace, .labels = labels};
     bool is_one = true;
@@ -389,9 +389,9 @@ void kineto_assign_processes(ridge_trace *trace, const kineto_labels *labels)
     if (trace->failed)
         return;
     if (trace->apis.count > 0)
-        of.first = threads[apis[0].thread].process;
+        of.first = threads[calls[0].row.thread].process;
     for (size_t i = 1; i < trace->apis.count && is_one; i++)
-        is_one = threads[apis[i].thread].process == of.first;
+        is_one = threads[calls[i].row.thread].process == of.first;
     if (is_one) {
         assign_one(trace, of.first);
         return;
@@ -403,9 +403,9 @@ void kineto_assign_processes(ridge_trace *trace, const kineto_labels *labels)
     for (size_t i = 0; i < labels->count && !trace->failed; i++)
         of.label_of[labels->rows[i].process] = labels->rows[i].label;
     for (size_t i = 0; i < trace->apis.count && !trace->failed; i++)
-        if (apis[i].correlation != 0)
-            of.launches[of.launch_count++] =
-                (launch){apis[i].correlation, apis[i].start_ns, threads[apis[i].thread].process};
+        if (calls[i].correlation != 0)
+            of.launches[of.launch_count++] = (launch){calls[i].correlation, calls[i].row.start_ns,
+                                                      threads[calls[i].row.thread].process};
     for (size_t i = 0; i < trace->streams.count && !trace->failed; i++)
         of.owners[i] = RIDGE_TRACE_NONE;
     trace->failed = trace->failed || !trace_sort(of.launches, of.launch_count, sizeof(*of.launches),

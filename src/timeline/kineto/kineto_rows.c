@@ -409,12 +409,11 @@ static void add_api(kineto_rows *rows, const kineto_event *event, uint32_t name)
     const ridge_trace_api api = {
         .start_ns = event->start_ns,
         .end_ns = event->start_ns + event->duration_ns,
-        .correlation = event->correlation > 0 ? (uint64_t)event->correlation : 0,
         .name = name,
         .thread = thread_of(rows, event),
     };
 
-    trace_add_api(rows->trace, &api);
+    trace_add_api(rows->trace, &api, event->correlation > 0 ? (uint64_t)event->correlation : 0);
 }
 
 static ridge_overhead_kind overhead_of(kineto_slice name)

@@ -140,17 +140,18 @@ static place find_place(next_common *common, const ridge_device_account *device,
     tally_sum most;
     place out = {0};
 
-    for (size_t i = 0; i < device->piece_count; i++) {
+    for (size_t i = 0, gap = 0; i < device->piece_count; i++) {
         const ridge_idle_piece *const piece = &device->pieces[i];
         const int64_t ns = sum_span_ns(piece->start_ns, piece->end_ns);
 
+        while (i >= device->gaps[gap].first_piece + device->gaps[gap].piece_count)
+            gap++;
         if ((causes >> piece->cause & 1) == 0)
             continue;
         if (piece->api != RIDGE_TRACE_NONE)
             tally_add(&calls, apis[piece->api].name, apis[piece->api].name, ns);
-        if (piece->gap < device->gap_count && families != NULL &&
-            device->gaps[piece->gap].host_range != RIDGE_TRACE_NONE) {
-            const uint32_t name = ranges[device->gaps[piece->gap].host_range].name;
+        if (families != NULL && device->gaps[gap].host_range != RIDGE_TRACE_NONE) {
+            const uint32_t name = ranges[device->gaps[gap].host_range].name;
 
             tally_add(&names, family_of(trace, name, families), name, ns);
         }

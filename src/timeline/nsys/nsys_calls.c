@@ -86,16 +86,16 @@ static uint32_t *map_names(nsys_reader *reader, const nsys_reader *from)
 /* Returns how many calls are left out: of a process too many. */
 static size_t rename_calls(trace_array *calls, const uint32_t *threads, const uint32_t *names)
 {
-    ridge_trace_api *const rows = calls->rows;
+    trace_call *const rows = calls->rows;
     const size_t count = calls->count;
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (threads[rows[i].thread] == RIDGE_TRACE_NONE)
+        if (threads[rows[i].row.thread] == RIDGE_TRACE_NONE)
             continue;
         rows[kept] = rows[i];
-        rows[kept].thread = threads[rows[i].thread];
-        rows[kept].name = names[rows[i].name];
+        rows[kept].row.thread = threads[rows[i].row.thread];
+        rows[kept].row.name = names[rows[i].row.name];
         kept++;
     }
     calls->count = kept;

@@ -26,9 +26,8 @@ enum { CLASS_BACKTRACE = 67 };
 
 static void add_call(nsys_reader *reader, const nsys_row *row)
 {
-    ridge_trace_api api = {.start_ns = row->values[START],
-                           .end_ns = row->values[END],
-                           .correlation = (uint64_t)nsys_value(row, CORRELATION, 0)};
+    const uint64_t correlation = (uint64_t)nsys_value(row, CORRELATION, 0);
+    ridge_trace_api api = {.start_ns = row->values[START], .end_ns = row->values[END]};
 
     if (!has_times(row) || !nsys_thread(reader, row->values[THREAD], &api.thread)) {
         reader->trace->info.skipped_count++;
@@ -37,9 +36,9 @@ static void add_call(nsys_reader *reader, const nsys_row *row)
     api.name = reader->is_beside ? nsys_string_number(reader, nsys_value(row, NAME, -1))
                                  : nsys_string_name(reader, nsys_value(row, NAME, -1));
     if (nsys_value(row, CLASS, 0) == CLASS_BACKTRACE)
-        trace_add_repeat(reader->trace, &api);
+        trace_add_repeat(reader->trace, &api, correlation);
     else
-        trace_add_api(reader->trace, &api);
+        trace_add_api(reader->trace, &api, correlation);
 }
 
 static const nsys_table calls = {

@@ -37,22 +37,11 @@ static void join(launched *a, const launched *b)
     a->device_most = b->device_most > a->device_most ? b->device_most : a->device_most;
 }
 
-/* Time in which a device ran anything, in order. */
-typedef struct busy_piece {
-    int64_t start_ns, end_ns;
-    uint64_t before_ns; /* sum of the pieces in front */
-} busy_piece;
-
-typedef struct busy_list {
-    busy_piece *pieces;
-    size_t count;
-    size_t near; /* where the last answer was found */
-} busy_list;
-
-/* A launch: a call with work in the window. */
+/* A launch: a call with work in the window. Most launched one piece of work, which is a row of the
+ * trace already; what others did is summed once. */
 typedef struct launch {
-    launched work;
     uint32_t api;
+    uint32_t at; /* of ops where the call launched one, else of sums of several */
 } launch;
 
 /* Until when the instances of a name that came so far reach on a thread. */
@@ -68,14 +57,16 @@ typedef struct range_work {
     const ridge_trace_range *ranges;
     const ridge_trace_stream *streams;
     const ridge_trace_window *window;
-    size_t op_count, api_count, range_count, device_count;
+    size_t op_count, api_count, range_count;
     unsigned kinds;
 
-    busy_list *busy;     /* a device each, then all devices together */
-    busy_piece *pieces;  /* of all of them */
+    sum_busy *busy;
     launch *launches;    /* in the order of their calls */
+    launched *several;   /* what those with several pieces of work did */
     uint32_t *innermost; /* range of each call */
-    size_t launch_count;
+    size_t launch_count, several_count;
+    size_t launch_most;     /* of a thread */
+    bool is_across_devices; /* a thread launched on several */
 
     /* Of the thread at hand. */
     uint32_t *chosen;    /* rows of its ranges that count */
@@ -96,121 +87,104 @@ typedef struct range_work {
     int64_t outside_ns;
 } range_work;
 
-/* -- when a device was busy -------------------------------------------------------------------- */
+/* -- launches ---------------------------------------------------------------------------------- */
 
-static void add_busy(busy_list *list, const ridge_trace_op *op)
+static launched work_of_op(const range_work *work, const ridge_trace_op *op)
 {
-    busy_piece *const last = list->count > 0 ? &list->pieces[list->count - 1] : NULL;
+    const uint32_t device = work->streams[op->stream].device;
+    const bool is_kernel = op->kind == RIDGE_OP_KERNEL;
 
-    if (op->end_ns <= op->start_ns || list->pieces == NULL)
-        return;
-    if (last != NULL && op->start_ns <= last->end_ns) {
-        last->end_ns = op->end_ns > last->end_ns ? op->end_ns : last->end_ns;
-        return;
-    }
-    list->pieces[list->count++] = (busy_piece){op->start_ns, op->end_ns, 0};
+    return (launched){is_kernel ? sum_span_ns(op->start_ns, op->end_ns) : 0,
+                      op->start_ns,
+                      op->end_ns,
+                      1,
+                      is_kernel,
+                      device,
+                      device};
 }
 
-static bool find_busy(range_work *work)
+static launched work_of(const range_work *work, const launch *of)
 {
-    /* All devices together are asked for where a range launched on several. */
-    const size_t list_count = work->device_count > 1 ? work->device_count + 1 : 1;
-    size_t *const room = ridge_calloc(list_count, sizeof(*room));
-    busy_piece *place;
+    return work->apis[of->api].op_count == 1 ? work_of_op(work, &work->ops[of->at])
+                                             : work->several[of->at];
+}
 
-    work->busy = ridge_calloc(list_count, sizeof(*work->busy));
-    work->pieces =
-        ridge_calloc(work->op_count * (list_count > 1 ? 2 : 1) + 1, sizeof(*work->pieces));
-    if (room == NULL || work->busy == NULL || work->pieces == NULL) {
-        ridge_free(room);
-        return false;
-    }
-    for (size_t i = 0; i < work->op_count; i++)
-        room[work->streams[work->ops[i].stream].device]++;
-    place = work->pieces;
-    for (size_t i = 0; i < list_count; i++) {
-        work->busy[i].pieces = place;
-        place += room[i];
-    }
-    ridge_free(room);
-    for (size_t i = 0; i < work->op_count; i++) {
-        add_busy(&work->busy[work->streams[work->ops[i].stream].device], &work->ops[i]);
-        if (list_count > 1)
-            add_busy(&work->busy[work->device_count], &work->ops[i]);
-    }
-    for (size_t i = 0; i < list_count; i++) {
-        uint64_t sum = 0;
+/* The calls that launched; of_api gets their numbers + 1. */
+static bool list_launches(range_work *work, uint32_t *of_api)
+{
+    size_t on_thread = 0;
 
-        for (size_t k = 0; k < work->busy[i].count; k++) {
-            busy_piece *const piece = &work->busy[i].pieces[k];
-
-            piece->before_ns = sum;
-            sum += (uint64_t)piece->end_ns - (uint64_t)piece->start_ns;
+    for (size_t i = 0; i < work->api_count; i++)
+        if (work->apis[i].op_count > 0 && sum_in_window(work->window, work->apis[i].start_ns)) {
+            of_api[i] = (uint32_t)++work->launch_count;
+            work->several_count += work->apis[i].op_count > 1;
         }
+    work->launches = ridge_calloc(work->launch_count + 1, sizeof(*work->launches));
+    work->several = ridge_calloc(work->several_count + 1, sizeof(*work->several));
+    if (work->launches == NULL || work->several == NULL)
+        return false;
+    work->several_count = 0;
+    for (size_t i = 0; i < work->api_count; i++) {
+        on_thread = i > 0 && work->apis[i].thread == work->apis[i - 1].thread ? on_thread : 0;
+        if (of_api[i] == 0)
+            continue;
+        on_thread++;
+        work->launch_most = on_thread > work->launch_most ? on_thread : work->launch_most;
+        work->launches[of_api[i] - 1].api = (uint32_t)i;
+        if (work->apis[i].op_count == 1)
+            continue;
+        work->several[work->several_count] = nothing;
+        work->launches[of_api[i] - 1].at = (uint32_t)work->several_count++;
     }
     return true;
 }
 
-/* How long the device was busy until then. */
-static uint64_t busy_until(busy_list *list, int64_t time_ns)
+/* Gives the work to the launches; of_thread: room for a number a thread, zeroed. */
+static void deal_work(range_work *work, const uint32_t *of_api, uint32_t *of_thread)
 {
-    const busy_piece *piece;
+    for (size_t i = 0; i < work->op_count; i++) {
+        const ridge_trace_op *const op = &work->ops[i];
+        const launched one = work_of_op(work, op);
+        const ridge_trace_api *api;
+        launch *of;
 
-    list->near =
-        sum_count_until(list->pieces, sizeof(*list->pieces), list->count, list->near, time_ns);
-    if (list->near == 0)
-        return 0;
-    piece = &list->pieces[list->near - 1];
-    return piece->before_ns + (uint64_t)(time_ns < piece->end_ns ? time_ns : piece->end_ns) -
-           (uint64_t)piece->start_ns;
+        if (op->api == RIDGE_TRACE_NONE) {
+            if (one.kernel_count > 0 && sum_in_window(work->window, op->start_ns)) {
+                work->outside_count++;
+                work->outside_ns = sum_add_ns(work->outside_ns, one.kernel_ns);
+            }
+            continue;
+        }
+        if (of_api[op->api] == 0)
+            continue;
+        api = &work->apis[op->api];
+        of = &work->launches[of_api[op->api] - 1];
+        if (api->op_count == 1)
+            of->at = (uint32_t)i;
+        else
+            join(&work->several[of->at], &one);
+        if (of_thread[api->thread] == 0)
+            of_thread[api->thread] = one.device_least + 1;
+        else if (of_thread[api->thread] != one.device_least + 1)
+            work->is_across_devices = true;
+    }
 }
-
-static int64_t idle_in(const range_work *work, const launched *of)
-{
-    busy_list *const list =
-        &work->busy[of->device_least == of->device_most ? of->device_least : work->device_count];
-    const uint64_t idle = (uint64_t)of->last_ns - (uint64_t)of->first_ns -
-                          (busy_until(list, of->last_ns) - busy_until(list, of->first_ns));
-
-    return idle > INT64_MAX ? INT64_MAX : (int64_t)idle;
-}
-
-/* -- launches ---------------------------------------------------------------------------------- */
 
 static bool find_launches(range_work *work)
 {
-    uint32_t *const of_api = ridge_calloc(work->api_count + 1, sizeof(*of_api)); /* number + 1 */
+    size_t thread_count;
+    uint32_t *const of_api = ridge_calloc(work->api_count + 1, sizeof(*of_api));
+    uint32_t *of_thread;
+    bool done;
 
-    if (of_api == NULL)
-        return false;
-    for (size_t i = 0; i < work->api_count; i++)
-        if (work->apis[i].op_count > 0 && sum_in_window(work->window, work->apis[i].start_ns))
-            of_api[i] = (uint32_t)++work->launch_count;
-    work->launches = ridge_calloc(work->launch_count + 1, sizeof(*work->launches));
-    if (work->launches == NULL) {
-        ridge_free(of_api);
-        return false;
-    }
-    for (size_t i = 0; i < work->api_count; i++)
-        if (of_api[i] != 0)
-            work->launches[of_api[i] - 1] = (launch){nothing, (uint32_t)i};
-    for (size_t i = 0; i < work->op_count; i++) {
-        const ridge_trace_op *const op = &work->ops[i];
-        const uint32_t device = work->streams[op->stream].device;
-        const bool is_kernel = op->kind == RIDGE_OP_KERNEL;
-        const int64_t ns = is_kernel ? sum_span_ns(op->start_ns, op->end_ns) : 0;
-        const launched one = {ns, op->start_ns, op->end_ns, 1, is_kernel, device, device};
-
-        if (op->api != RIDGE_TRACE_NONE && of_api[op->api] != 0) {
-            join(&work->launches[of_api[op->api] - 1].work, &one);
-        } else if (is_kernel && op->api == RIDGE_TRACE_NONE &&
-                   sum_in_window(work->window, op->start_ns)) {
-            work->outside_count++;
-            work->outside_ns = sum_add_ns(work->outside_ns, ns);
-        }
-    }
+    ridge_trace_threads(work->trace, &thread_count);
+    of_thread = ridge_calloc(thread_count + 1, sizeof(*of_thread));
+    done = of_api != NULL && of_thread != NULL && list_launches(work, of_api);
+    if (done)
+        deal_work(work, of_api, of_thread);
     ridge_free(of_api);
-    return true;
+    ridge_free(of_thread);
+    return done;
 }
 
 /* -- a thread ---------------------------------------------------------------------------------- */
@@ -317,6 +291,7 @@ static void begin_tree(range_work *work, size_t count)
 static void see(range_work *work, const launch *launches, size_t number)
 {
     const size_t block = work->places[number] / BLOCK;
+    launched seen;
 
     if (block != work->block) {
         for (size_t at = work->block + 1; at <= work->block_count; at += at & (~at + 1))
@@ -324,7 +299,8 @@ static void see(range_work *work, const launch *launches, size_t number)
         work->block = block;
         work->filling = nothing;
     }
-    join(&work->filling, &launches[number].work);
+    seen = work_of(work, &launches[number]);
+    join(&work->filling, &seen);
 }
 
 /* What those in sight, from number `first` on, launched that end by then. */
@@ -340,8 +316,11 @@ static launched launched_by(const range_work *work, const launch *launches, size
     for (size_t at = ended / BLOCK; at > 0; at &= at - 1)
         join(&of, &work->tree[at]);
     for (size_t i = ended / BLOCK * BLOCK; i < ended; i++)
-        if (work->by_end[i] >= first)
-            join(&of, &launches[work->by_end[i]].work);
+        if (work->by_end[i] >= first) {
+            const launched seen = work_of(work, &launches[work->by_end[i]]);
+
+            join(&of, &seen);
+        }
     return of;
 }
 
@@ -399,7 +378,9 @@ static void sum_thread(range_work *work, const launch *launches, size_t count, s
         row->kernel_ns = sum_add_ns(row->kernel_ns, of.kernel_ns);
         row->kernel_count += of.kernel_count;
         row->op_count += of.op_count;
-        idle_ns = idle_in(work, &of);
+        idle_ns = sum_idle_in(
+            work->busy, of.device_least == of.device_most ? of.device_least : RIDGE_TRACE_NONE,
+            of.first_ns, of.last_ns);
         row->idle_ns = sum_add_ns(row->idle_ns, idle_ns);
         keep(work, &of, work->chosen[i], idle_ns);
     }
@@ -409,24 +390,24 @@ static void sum_thread(range_work *work, const launch *launches, size_t count, s
 static void add_innermost(range_work *work, const launch *launches, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const launched *const of = &launches[i].work;
+        const launched of = work_of(work, &launches[i]);
         const uint32_t range = work->innermost[launches[i].api];
         ridge_range_sum *row;
         uint32_t group;
 
-        if (of->kernel_count == 0)
+        if (of.kernel_count == 0)
             continue;
         if (range == RIDGE_TRACE_NONE) {
-            work->outside_count += of->kernel_count;
-            work->outside_ns = sum_add_ns(work->outside_ns, of->kernel_ns);
+            work->outside_count += of.kernel_count;
+            work->outside_ns = sum_add_ns(work->outside_ns, of.kernel_ns);
             continue;
         }
         group = group_of(work, &work->ranges[range]);
         if (group == UINT32_MAX) /* never: sum_host() made it */
             continue;
         row = &work->rows[group];
-        row->innermost_count += of->kernel_count;
-        row->innermost_ns = sum_add_ns(row->innermost_ns, of->kernel_ns);
+        row->innermost_count += of.kernel_count;
+        row->innermost_ns = sum_add_ns(row->innermost_ns, of.kernel_ns);
     }
 }
 
@@ -515,10 +496,10 @@ static bool allocate(range_work *work)
 {
     work->chosen = ridge_calloc(work->range_count + 1, sizeof(*work->chosen));
     work->groups_of = ridge_calloc(work->range_count + 1, sizeof(*work->groups_of));
-    work->by_end = ridge_calloc(work->launch_count + 1, sizeof(*work->by_end));
-    work->places = ridge_calloc(work->launch_count + 1, sizeof(*work->places));
-    work->ends_ns = ridge_calloc(work->launch_count + 1, sizeof(*work->ends_ns));
-    work->tree = ridge_calloc(work->launch_count / BLOCK + 2, sizeof(*work->tree));
+    work->by_end = ridge_calloc(work->launch_most + 1, sizeof(*work->by_end));
+    work->places = ridge_calloc(work->launch_most + 1, sizeof(*work->places));
+    work->ends_ns = ridge_calloc(work->launch_most + 1, sizeof(*work->ends_ns));
+    work->tree = ridge_calloc(work->launch_most / BLOCK + 2, sizeof(*work->tree));
     return work->chosen != NULL && work->groups_of != NULL && work->by_end != NULL &&
            work->places != NULL && work->ends_ns != NULL && work->tree != NULL;
 }
@@ -530,7 +511,10 @@ static bool prepare(range_work *work)
     bool done;
 
     beside_begin(&innermost, find_innermost, work, work->api_count);
-    done = find_busy(work) && find_launches(work) && allocate(work);
+    done = find_launches(work) && allocate(work);
+    if (done)
+        work->busy = sum_busy_create(work->trace, work->is_across_devices);
+    done = done && work->busy != NULL;
     return beside_end(&innermost) && done;
 }
 
@@ -546,7 +530,6 @@ ridge_status sum_ranges(const ridge_trace *trace, unsigned kinds, const ridge_tr
     work.apis = ridge_trace_apis(trace, &work.api_count);
     work.ranges = ridge_trace_ranges(trace, &work.range_count);
     work.streams = ridge_trace_streams(trace, &stream_count);
-    ridge_trace_devices(trace, &work.device_count);
     if (!has_ranges(&work)) {
         count_outside(&work);
         *out = (ridge_range_sums){0, NULL, work.outside_count, work.outside_ns};
@@ -561,9 +544,9 @@ ridge_status sum_ranges(const ridge_trace *trace, unsigned kinds, const ridge_tr
     if (out->count > 1)
         qsort(out->rows, out->count, sizeof(*out->rows), order_rows);
 out:
-    ridge_free(work.busy);
-    ridge_free(work.pieces);
+    sum_busy_free(work.busy);
     ridge_free(work.launches);
+    ridge_free(work.several);
     ridge_free(work.chosen);
     ridge_free(work.groups_of);
     ridge_free(work.by_end);

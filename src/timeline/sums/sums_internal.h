@@ -66,4 +66,11 @@ bool sum_says_something(const char *range);
  * regfree(). */
 ridge_status sum_compile(const char *what, const char *pattern, regex_t *out, ridge_error *err);
 
+/* When a device was busy; with_all: all devices together too. NULL: out of memory. */
+typedef struct sum_busy sum_busy;
+sum_busy *sum_busy_create(const ridge_trace *trace, bool with_all);
+void sum_busy_free(sum_busy *busy);
+/* How long the device did nothing between its work's two times; RIDGE_TRACE_NONE: all did nothing. */
+int64_t sum_idle_in(sum_busy *busy, uint32_t device, int64_t start_ns, int64_t end_ns);
+
 #endif

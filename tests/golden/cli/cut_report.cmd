@@ -1,1 +1,1 @@
-folder=$(mktemp -d) && { cat ../fuzz/corpus/report/w10.ncu-rep; tail -c +11 ../fuzz/corpus/report/w05.ncu-rep; } | head -c 60000 >"$folder/cut.ncu-rep" && cd "$folder" && ridge metrics cut.ncu-rep launch__block_size; status=$?; rm -r "$folder"; exit $status
+folder=$(mktemp -d) && { cat ../fuzz/corpus/report/w10.ncu-rep; tail -c +11 ../fuzz/corpus/report/w05.ncu-rep; } >"$folder/whole" && head -c 60000 "$folder/whole" >"$folder/cut.ncu-rep" && cd "$folder" && ridge metrics cut.ncu-rep launch__block_size; status=$?; rm -r "$folder"; exit $status

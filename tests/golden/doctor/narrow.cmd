@@ -1,1 +1,1 @@
-COLUMNS=60 env PATH=/nonexistent RIDGE_CUDA_LIBRARY=/nonexistent RIDGE_DOCTOR_ROOT=/nonexistent "$(command -v ridge)" doctor
+COLUMNS=60 env PATH=/nonexistent RIDGE_CUDA_LIBRARY=/nonexistent RIDGE_DOCTOR_ROOT=/nonexistent "$(command -v ridge)" doctor --wait 60

@@ -1,1 +1,1 @@
-env PATH=/nonexistent RIDGE_CUDA_LIBRARY=/nonexistent RIDGE_DOCTOR_ROOT=/nonexistent "$(command -v ridge)" doctor --require gpu,torch
+env PATH=/nonexistent RIDGE_CUDA_LIBRARY=/nonexistent RIDGE_DOCTOR_ROOT=/nonexistent "$(command -v ridge)" doctor --wait 60 --require gpu,torch

@@ -1,1 +1,1 @@
-d=$(mktemp -d); gzip -dc binary/sample_90.cubin.gz | head -c 20000 >"$d/cut.cubin"; cd "$d"; ridge inspect cut.cubin; echo $?; rm -r "$d"
+d=$(mktemp -d); gzip -dc binary/sample_90.cubin.gz >"$d/whole"; head -c 20000 "$d/whole" >"$d/cut.cubin"; cd "$d"; ridge inspect cut.cubin; echo $?; rm -r "$d"

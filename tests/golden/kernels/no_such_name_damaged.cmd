@@ -1,1 +1,1 @@
-(cat ../fuzz/corpus/report/w02.ncu-rep && printf '\0\0\0\0') >damaged.ncu-rep; ridge kernels -k zzz damaged.ncu-rep; status=$?; rm damaged.ncu-rep; exit $status
+d=$(mktemp -d); (cat ../fuzz/corpus/report/w02.ncu-rep && printf '\0\0\0\0') >"$d/damaged.ncu-rep"; cd "$d"; ridge kernels -k zzz damaged.ncu-rep; status=$?; rm -r "$d"; exit $status

@@ -1,1 +1,1 @@
-folder=$(mktemp -d) && cp ../data/fake_ncu.sh "$folder/" && cp ../fuzz/corpus/report/w10.ncu-rep "$folder/" && cd "$folder" && FAKE_NCU=w10.ncu-rep ridge profile --json --ncu ./fake_ncu.sh -- true | head -n 4; status=$?; cd / && rm -r "$folder"; exit $status
+folder=$(mktemp -d) && cp ../data/fake_ncu.sh "$folder/" && cp ../fuzz/corpus/report/w10.ncu-rep "$folder/" && cd "$folder" && FAKE_NCU=w10.ncu-rep ridge profile --json --ncu ./fake_ncu.sh -- true | sed -n 1,4p; status=$?; cd / && rm -r "$folder"; exit $status

@@ -1,1 +1,1 @@
-ridge timeline --json --gaps 0 timeline/truncated.json | head -21
+ridge timeline --json --gaps 0 timeline/truncated.json | sed -n 1,21p

@@ -1,0 +1,1 @@
+cd "$TMPDIR" && ridge bench probe:copy --device cpu --sweep bytes=4096 --budget 1 --save saved.json >text && ridge bench probe:copy --device cpu --sweep bytes=8192 --budget 1 --compare saved.json >text; code=$?; tail -1 text; exit $code

@@ -1,0 +1,1 @@
+spool=$PWD/../fuzz/corpus/spool/records.spool folder=$(mktemp -d) && cd "$folder" && touch libcupti.so.13 && ridge record -o x.sqlite --cupti libcupti.so.13 -- sh -c 'head -c 1200 "$1" >"$RIDGE_COLLECT_SPOOLS/1.spool"; kill -9 $$' sh "$spool"; status=$?; cd / && rm -r "$folder"; exit $status

@@ -1,0 +1,1 @@
+folder=$(mktemp -d) && cd "$folder" && touch libcupti.so.13 && ridge record -o x.sqlite --cupti libcupti.so.13 -- sh -c 'kill -TERM $PPID; exec sleep 600'; status=$?; cd / && rm -r "$folder"; exit $status
