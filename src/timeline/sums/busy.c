@@ -8,8 +8,7 @@
 
 typedef struct busy_piece {
     int64_t start_ns;
-    uint64_t
-        before_ns; /* sum of the pieces in front; of the next one less this one's: its length */
+    uint64_t before_ns; /* sum of the pieces in front: its length is the next one's less this */
 } busy_piece;
 
 typedef struct busy_list {
