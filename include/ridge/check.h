@@ -34,8 +34,11 @@ typedef struct ridge_comparand {
     const char *name; /* of the buffer: "out" */
     const double *out, *ref;
     const double *magnitude; /* NULL: |ref|, at least its root mean square; NAN elements: |ref| */
-    const double *plain;     /* second opinion; NULL: none */
-    ridge_dtype dtype;       /* of out */
+    /* How far ref moves for a relative change of the inputs, over that change: twice that times the
+     * accumulator's unit is added to both bounds. NULL: nothing is. */
+    const double *condition;
+    const double *plain; /* second opinion; NULL: none */
+    ridge_dtype dtype;   /* of out */
     int ndim;
     int64_t shape[RIDGE_BUFFER_DIMS]; /* contiguous, last axis fastest */
     int64_t accumulate_length;        /* 0: elementwise */

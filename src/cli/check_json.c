@@ -88,6 +88,7 @@ void check_write_json(ridge_output *output, const struct check_summary *summary)
     ridge_json_text(json, "kernel", summary->kernel);
     ridge_json_bool(json, "is_right", check_summary_exit(summary) == CLI_DONE);
     ridge_json_bool(json, "is_interrupted", summary->is_interrupted);
+    ridge_json_bool(json, "is_stopped", summary->stop_exit != CLI_DONE);
     ridge_json_count(json, "case_count", summary->case_count);
     ridge_json_count(json, "passed", summary->passed);
     ridge_json_count(json, "suspicious", summary->suspicious);

@@ -145,6 +145,8 @@ void check_summary_shrunk(struct check_summary *summary, const ridge_check_resul
 
 int check_summary_exit(const struct check_summary *summary)
 {
+    if (summary->stop_exit != CLI_DONE)
+        return summary->stop_exit;
     if (summary->failed > 0 || summary->sanitizer_failed)
         return CLI_NO;
     if (summary->is_interrupted)
@@ -169,13 +171,29 @@ static void add_test_words(const struct check_summary *summary, ridge_test test,
         snprintf(text + used, size - used, ", %s", words);
 }
 
+/* Not all cases were looked at: what was is no verdict on the kernel. */
+static bool is_cut_short(const struct check_summary *summary)
+{
+    return summary->is_interrupted || summary->stop_exit != CLI_DONE;
+}
+
+static const char *cut_text(const struct check_summary *summary)
+{
+    return summary->is_interrupted ? "interrupted" : "stopped by an error";
+}
+
 static void write_right(const struct check_summary *summary, char *text, size_t size)
 {
     const size_t done = summary->passed + summary->suspicious;
-    size_t used = (size_t)snprintf(text, size, "%s: %s: ", summary->kernel,
-                                   summary->unverified == done ? "unverified, no reference"
-                                   : summary->is_interrupted   ? "interrupted, right so far"
-                                                               : "right");
+    const bool is_verified = summary->unverified < done;
+    size_t used = (size_t)snprintf(text, size, "%s: ", summary->kernel);
+
+    if (is_cut_short(summary))
+        used += (size_t)snprintf(text + used, size - used, "%s, %s so far: ", cut_text(summary),
+                                 is_verified ? "right" : "unverified, no reference");
+    else
+        used += (size_t)snprintf(text + used, size - used,
+                                 "%s: ", is_verified ? "right" : "unverified, no reference");
 
     if (summary->unverified > 0 && summary->unverified < done)
         used += (size_t)snprintf(text + used, size - used, "%zu of ", done - summary->unverified);
@@ -192,6 +210,7 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
 {
     const size_t tried = summary->passed + summary->suspicious + summary->failed;
     ridge_style style = RIDGE_STYLE_BAD;
+    bool is_told = false;
     char text[400];
 
     if (summary->failed > 0) {
@@ -217,14 +236,16 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
                  "within the bound",
                  summary->kernel, summary->suspicious, tried, plural(tried));
     } else {
-        style = RIDGE_STYLE_GOOD;
+        style = is_cut_short(summary) ? RIDGE_STYLE_WARN : RIDGE_STYLE_GOOD;
+        is_told = true;
         write_right(summary, text, sizeof(text));
     }
     ridge_output_styled(output, style, text);
     if (summary->no_axes != NULL && !summary->has_axes && tried > 0)
         ridge_output_format(output, "; one shape only: %s", summary->no_axes);
-    ridge_output_text(
-        output, summary->is_interrupted && style != RIDGE_STYLE_GOOD ? " (interrupted)\n" : "\n");
+    if (is_cut_short(summary) && !is_told)
+        ridge_output_format(output, " (%s)", cut_text(summary));
+    ridge_output_text(output, "\n");
 }
 
 /* -- where it is wrong ------------------------------------------------------------------------- */
@@ -342,11 +363,26 @@ static void write_opinion(ridge_output *output, const ridge_mismatch *mismatch)
     cli_labelled(output, LABEL_COLUMNS, "plain", text);
 }
 
-/* A picture says something when failures are neither everywhere nor in a few cells, which are told
+static bool is_blank(const ridge_mismatch *mismatch, int row)
+{
+    int column;
+
+    for (column = 0; column < mismatch->picture_columns; column++)
+        if (mismatch->picture[row][column] != ' ')
+            return false;
+    return true;
+}
+
+static void write_row(ridge_output *output, const ridge_mismatch *mismatch, int row)
+{
+    ridge_output_format(output, "  |%.*s|\n", RIDGE_MISMATCH_PICTURE, mismatch->picture[row]);
+}
+
+/* Lines without a failure are counted, not drawn. A picture says something when failures are neither everywhere nor in a few cells, which are told
  * by their places. */
 static void write_picture(ridge_output *output, const ridge_mismatch *mismatch)
 {
-    int marked = 0, row, column;
+    int marked = 0, blank = 0, row, column;
 
     if (mismatch->picture_rows < 2 || mismatch->picture_columns < 2)
         return;
@@ -358,8 +394,19 @@ static void write_picture(ridge_output *output, const ridge_mismatch *mismatch)
         return;
     ridge_output_format(output, "\n  failing share, axis %d down, axis %d across\n",
                         mismatch->picture_axis[0], mismatch->picture_axis[1]);
-    for (row = 0; row < mismatch->picture_rows; row++)
-        ridge_output_format(output, "  |%.*s|\n", RIDGE_MISMATCH_PICTURE, mismatch->picture[row]);
+    for (row = 0; row <= mismatch->picture_rows; row++) {
+        if (row < mismatch->picture_rows && is_blank(mismatch, row)) {
+            blank++;
+            continue;
+        }
+        if (blank == 1)
+            write_row(output, mismatch, row - 1);
+        else if (blank > 1)
+            ridge_output_format(output, "  %d blank lines\n", blank);
+        blank = 0;
+        if (row < mismatch->picture_rows)
+            write_row(output, mismatch, row);
+    }
 }
 
 static void write_reproduction(ridge_output *output, const struct check_summary *summary,

@@ -49,13 +49,15 @@ struct check_summary {
     double duration_s;
     bool has_axes; /* some case */
     bool is_interrupted;
+    int stop_exit;       /* of the error that ended the check before its last case; 0: none */
     char sanitizer[400]; /* summary of compute-sanitizer; "" when not asked for */
     bool sanitizer_failed;
 };
 
 void check_summary_add(struct check_summary *summary, const ridge_check_result *result);
 void check_summary_shrunk(struct check_summary *summary, const ridge_check_result *result);
-/* 0, or 1: a case failed, or none passed; 4: interrupted before any was wrong. */
+/* 0, or 1: a case failed, or none passed; 4: interrupted before any was wrong; that of the error
+ * which ended the check. */
 int check_summary_exit(const struct check_summary *summary);
 void check_write_text(ridge_output *output, const struct check_summary *summary);
 void check_write_json(ridge_output *output, const struct check_summary *summary);

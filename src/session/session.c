@@ -476,8 +476,15 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
     session_records_case(&w->records, family_of(w), at, &work);
-    if (w->request->kind == RIDGE_SESSION_CHECK)
-        return check_case(w, at, err); /* its result names the case */
+    if (w->request->kind == RIDGE_SESSION_CHECK) {
+        status = check_case(w, at, &why);
+        /* The result of a case names it, which one of CUDA becomes; other errors end the check. */
+        if (status == RIDGE_OK)
+            return RIDGE_OK;
+        return status == RIDGE_ERR_CUDA
+                   ? ridge_fail(err, status, "%s", why.text)
+                   : ridge_fail(err, status, "%s, case %.120s", why.text, case_text);
+    }
     status = measure_case(w, at, &why);
     return status == RIDGE_OK ? RIDGE_OK
                               : ridge_fail(err, status, "case %.120s: %s", case_text, why.text);

@@ -75,7 +75,8 @@ enum deed {
     ALLOCATE,
     NO_STATUS,
     NO_WORD,
-    NO_END
+    NO_END,
+    NO_MEMORY /* in its second case, of m=7 */
 };
 
 static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const ridge_view *view,
@@ -115,6 +116,10 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
     case NO_END:
         memset(err->text, 'x', sizeof(err->text));
         return RIDGE_ERR_CUDA;
+    case NO_MEMORY:
+        if (m == 7)
+            return RIDGE_ERR_OUT_OF_MEMORY;
+        break;
     default:
         break;
     }
@@ -123,8 +128,8 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
     return RIDGE_OK;
 }
 
-static enum deed deeds[] = {GOOD,  SLOW,  CRASH,    ABORT,     EXIT,    HANG,  EARLY,
-                            SHORT, PRINT, ALLOCATE, NO_STATUS, NO_WORD, NO_END};
+static enum deed deeds[] = {GOOD,  SLOW,  CRASH,    ABORT,     EXIT,    HANG,   EARLY,
+                            SHORT, PRINT, ALLOCATE, NO_STATUS, NO_WORD, NO_END, NO_MEMORY};
 
 #define KERNEL(index, text)                                                                        \
     {                                                                                              \
@@ -136,7 +141,7 @@ static const ridge_kernel kernels[] = {
     KERNEL(ABORT, "abort"),       KERNEL(EXIT, "exit"),           KERNEL(HANG, "hang"),
     KERNEL(EARLY, "early"),       KERNEL(SHORT, "short"),         KERNEL(PRINT, "print"),
     KERNEL(ALLOCATE, "allocate"), KERNEL(NO_STATUS, "no_status"), KERNEL(NO_WORD, "no_word"),
-    KERNEL(NO_END, "no_end"),
+    KERNEL(NO_END, "no_end"),     KERNEL(NO_MEMORY, "no_memory"),
 };
 
 const ridge_kernel *ridge_plugin(int abi, size_t index)

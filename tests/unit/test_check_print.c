@@ -16,6 +16,14 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
+static void caught_has(caught *in, const char *part)
+{
+    assert_int_equal(caught_close(in, NULL), RIDGE_OK);
+    if (strstr(in->text, part) == NULL)
+        fail_msg("no \"%s\" in:\n%s", part, in->text);
+    free(in->text);
+}
+
 static ridge_check_result refused(int64_t n, ridge_layout layout, const char *text)
 {
     ridge_check_result out = {.outcome = RIDGE_OUTCOME_REFUSED, .test_count = 1};
@@ -114,6 +122,61 @@ static void is_not_right_when_interrupted(void **state)
     assert_int_equal(check_summary_exit(&summary), 1);
 }
 
+/* An error of CUDA, of memory or of the device in the third case: what was right before is no
+ * verdict, in the headline, in JSON and in the exit status. */
+static void is_not_right_when_stopped(void **state)
+{
+    static struct check_summary summary;
+    ridge_check_result result = judged(RIDGE_LAYOUT_CONTIGUOUS, RIDGE_OUTCOME_PASS);
+    caught out;
+
+    (void)state;
+    summary =
+        (struct check_summary){.kernel = "norm", .word = "norm", .options = "", .stop_exit = 5};
+    check_summary_add(&summary, &result);
+    check_summary_add(&summary, &result);
+    assert_int_equal(check_summary_exit(&summary), 5);
+    caught_open(&out, 100, false);
+    check_write_text(out.output, &summary);
+    caught_is(&out, "norm: stopped by an error, right so far: 2 cases\n");
+    caught_open(&out, 100, false);
+    check_write_json(out.output, &summary);
+    caught_has(&out, "\"is_right\": false");
+    result.outcome = RIDGE_OUTCOME_FAIL;
+    check_summary_add(&summary, &result);
+    assert_int_equal(check_summary_exit(&summary), 5);
+    caught_open(&out, 100, false);
+    check_write_text(out.output, &summary);
+    caught_has(&out, "norm: wrong in 1 of 3 cases (stopped by an error)\n");
+}
+
+/* Of a picture of 49 lines with one bad row one is drawn. */
+static void leaves_out_blank_lines(void **state)
+{
+    static struct check_summary summary;
+    static ridge_check_result wrong;
+    ridge_mismatch *const of = &wrong.mismatch;
+    caught out;
+
+    (void)state;
+    wrong = judged(RIDGE_LAYOUT_CONTIGUOUS, RIDGE_OUTCOME_FAIL);
+    of->match = RIDGE_MATCH_WRONG;
+    of->wrong_count = 1;
+    of->worst_index = of->first_index = -1;
+    of->picture_axis[1] = 1;
+    of->period.axis = -1;
+    of->plain_ratio = NAN;
+    of->picture_rows = 49;
+    of->picture_columns = 4;
+    for (int row = 0; row < 49; row++)
+        memcpy(of->picture[row], row == 1 || row == 3 ? "####" : "    ", 5);
+    summary = (struct check_summary){.kernel = "norm", .word = "norm", .options = ""};
+    check_summary_add(&summary, &wrong);
+    caught_open(&out, 100, false);
+    check_write_text(out.output, &summary);
+    caught_has(&out, "across\n  |    |\n  |####|\n  |    |\n  |####|\n  45 blank lines\n\n");
+}
+
 int main(void)
 {
     static cases list;
@@ -121,5 +184,7 @@ int main(void)
     cases_add(&list, "groups refusals", groups_refusals, NULL);
     cases_add(&list, "names the layout", names_the_layout, NULL);
     cases_add(&list, "interrupted", is_not_right_when_interrupted, NULL);
+    cases_add(&list, "stopped by an error", is_not_right_when_stopped, NULL);
+    cases_add(&list, "blank lines of the picture", leaves_out_blank_lines, NULL);
     return cases_run(&list, "check_print");
 }

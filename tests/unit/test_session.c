@@ -114,6 +114,8 @@ static struct check_case {
     {"no_status", RIDGE_OK, "launch() of no_status answers status 4711, expected one of", 2, 2, 0},
     {"no_word", RIDGE_OK, "launch() of no_word answers RIDGE_ERR_CUDA without a message", 2, 2, 0},
     {"no_end", RIDGE_OK, "launch() of no_end: xxx", 2, 2, 0},
+    /* An error of memory ends the check, and names the case. */
+    {"no_memory", RIDGE_ERR_OUT_OF_MEMORY, ", case m=7", 1, 0, 0},
     {"nothing", RIDGE_ERR_INVALID_ARGUMENT, "", 0, 0, 0},
 };
 
