@@ -403,9 +403,11 @@ static bool is_of_start(ridge_timeline_verdict verdict)
            verdict == RIDGE_TIMELINE_NO_WORK;
 }
 
-void next_advice(next_common *common, const ridge_device_account *device, bool is_whole, char *text,
-                 size_t size)
+void next_advice(next_common *common, const ridge_device_account *device, bool is_whole,
+                 ridge_timeline_next *out)
 {
+    char *const text = out->fix;
+    const size_t size = sizeof(out->fix);
     const unsigned largest = largest_cause(device);
     const bool is_mixed = device->verdict == RIDGE_TIMELINE_MIXED ||
                           (next_has_two_roads(device) && row_of(device->verdict) == NULL);
@@ -423,6 +425,7 @@ void next_advice(next_common *common, const ridge_device_account *device, bool i
         words = next_is_torch(common) ? row->torch : row->other;
     else
         return;
+    out->is_sync = row->verdict == RIDGE_TIMELINE_SYNC_BOUND;
     if (row->verdict == RIDGE_TIMELINE_NO_WORK)
         stall = find_stall(common, device, &is_loading);
     if (special(common, device, row->verdict, is_loading) != NULL)
