@@ -31,9 +31,24 @@ static double copy_gain(const ridge_device_account *device, double span_ns)
     return gain(span_ns, span_ns - (rest_ns > busiest_ns ? rest_ns : busiest_ns));
 }
 
+/* Without waits the device has its work as today, the host its own. */
+static double sync_gain(const ridge_device_account *device, double span_ns)
+{
+    if (device->launch_count == 0)
+        return NAN;
+    return gain(span_ns, (double)(device->waited_ns < device->idle_ns ? device->waited_ns
+                                                                      : device->idle_ns));
+}
+
 static double exposed_of(const ridge_device_account *device)
 {
     return (double)device->collective_ns - (double)device->collective_hidden_ns;
+}
+
+/* What the advice on the time between gives. */
+static double between_gain(const ridge_timeline_next *out)
+{
+    return out->is_sync && !isnan(out->sync_gain) ? out->sync_gain : out->idle_gain;
 }
 
 /* A road that leaves nothing gives more than any other. */
@@ -54,7 +69,7 @@ static void advise_on_exposed(const ridge_device_account *device, double span_ns
     out->exposed[0] = '\0';
     if (exposed_of(device) < ACCOUNT_EXPOSED_LEAST * span_ns ||
         device->verdict == RIDGE_TIMELINE_NOTHING || device->verdict == RIDGE_TIMELINE_INCOMPLETE ||
-        !gives_more(out->collective_gain, out->idle_gain) ||
+        !gives_more(out->collective_gain, between_gain(out)) ||
         (device->verdict == RIDGE_TIMELINE_COPY_BOUND &&
          !gives_more(out->collective_gain, out->copy_gain)) ||
         (out->worst != NULL && !gives_more(out->collective_gain, inside)))
@@ -192,6 +207,7 @@ void next_gains(next_common *common, const ridge_device_account *device, ridge_t
         bounded_ns += rank->bound_count > 0 ? rank->bound_ns * rank->ratio : 0;
     }
     out->idle_gain = gain(span_ns, (double)device->idle_ns);
+    out->sync_gain = sync_gain(device, span_ns);
     out->copy_gain = copy_gain(device, span_ns);
     find_start(trace, device, out);
     out->collective_gain = gain(span_ns, exposed_of(device));
@@ -215,6 +231,6 @@ void next_gains(next_common *common, const ridge_device_account *device, ridge_t
     /* In a replayed graph no host is in the way: what lies between its kernels is the kernels' too. */
     if (next_has_two_roads(device) && device->verdict != RIDGE_TIMELINE_GRAPH_REPLAY &&
         out->worst != NULL && out->fix[0] != '\0')
-        out->is_inside = isnan(out->idle_gain) || inside >= out->idle_gain;
+        out->is_inside = isnan(between_gain(out)) || inside >= between_gain(out);
     advise_on_copies(common, device, span_ns, inside, out);
 }
