@@ -60,6 +60,15 @@ static const trace_row item_rows[] = {
     {ROW_CALL, "cudaLaunchKernel", 711000, 715000, .key = 4},
     {ROW_KERNEL, "k", 716000, 717000, .key = 4},
 };
+/* A wait of 1 us, and 400 us of the host behind it. */
+static const trace_row short_wait_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
+    {ROW_KERNEL, "k", 6000, 10000, .key = 1},
+    {ROW_NVTX, ":aten::cudnn_convolution, seq = 7", 9500, 11100},
+    {ROW_CALL, "cuEventSynchronize", 10000, 11000},
+    {ROW_CALL, "cudaLaunchKernel", 411000, 415000, .key = 2},
+    {ROW_KERNEL, "k", 416000, 417000, .key = 2},
+};
 /* Most of the wait for an event is hidden under a kernel: that of the copy leaves more idle. */
 static const trace_row copy_wait_rows[] = {
     {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
@@ -224,6 +233,10 @@ static struct words_case {
      "remove waits: .item() (cudaStreamSynchronize, 2 calls); float(), print and a branch on a "
      "tensor wait so too",
      "stream.synchronize"},
+    {"code behind a short wait, in a mixed trace", ROWS(short_wait_rows), RIDGE_TIMELINE_MIXED,
+     false, "torch.compile(mode=", "remove waits"},
+    {"the same where waits were found to bind", ROWS(short_wait_rows), RIDGE_TIMELINE_SYNC_BOUND,
+     true, "remove waits: cudnn.benchmark (cuEventSynchronize, 1 call); it tries", "graph"},
     {"the call with most time, a copy", ROWS(copy_wait_rows), RIDGE_TIMELINE_SYNC_BOUND, false,
      "remove waits: cudaMemcpy, 1 call; cudaMemcpyAsync on pinned memory instead", "cudaEvent"},
     {"a copy of pageable memory", ROWS(pageable_rows), RIDGE_TIMELINE_SYNC_BOUND, true,
@@ -264,6 +277,7 @@ static void tells_more(void **state)
     account.verdict = row->verdict;
     assert_int_equal(ridge_timeline_plan(timeline, &account, &roofs, NULL, false, &next, NULL),
                      RIDGE_OK);
+    assert_int_equal(next.is_sync, strncmp(row->part, "remove waits", 12) == 0);
     if (strstr(next.fix, row->part) == NULL || strstr(next.fix, row->absent) != NULL)
         fail_msg("%s", next.fix);
     assert_true(strlen(next.fix) < sizeof(next.fix) - 1); /* not cut */

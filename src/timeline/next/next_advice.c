@@ -309,6 +309,12 @@ static const char *advice_of_cause[RIDGE_IDLE_COUNT] = {
     [RIDGE_IDLE_GRAPH_BUILD] = "build graphs once, in front of the loop; update them seldom",
 };
 
+/* Code of the host behind waits so short that without them it would come no earlier. */
+static bool is_host_code(const ridge_device_account *device, unsigned cause)
+{
+    return cause == RIDGE_IDLE_SYNC_REFILL && next_sync_gain(device) < NEXT_GAIN_SHOWN;
+}
+
 /* The cause with most of the idle time. */
 static unsigned largest_cause(const ridge_device_account *device)
 {
@@ -427,6 +433,7 @@ void next_advice(next_common *common, const ridge_device_account *device, bool i
     const struct advice_row *const row =
         row_of(!is_mixed                                ? device->verdict
                : device->stall_ns * 2 > device->idle_ns ? RIDGE_TIMELINE_NO_WORK
+               : is_host_code(device, largest)          ? RIDGE_TIMELINE_LAUNCH_BOUND
                                                         : verdict_of_cause[largest]);
     const char *stall = NULL, *words;
     bool is_loading = false;

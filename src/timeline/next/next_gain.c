@@ -14,7 +14,6 @@ static const double idle_least = 0.05, idle_most = 0.20;
 static const double richer_least = 1.5;
 static const double copies_least = 0.05;  /* of the span, copies alone */
 static const double worth_least = 0.01;   /* of the span */
-static const double gain_shown = 1.005;   /* less is 1.00x */
 static const double bounded_least = 0.50; /* of the kernels' time, to rank by least times */
 
 static double gain(double span_ns, double saved_ns)
@@ -32,8 +31,10 @@ static double copy_gain(const ridge_device_account *device, double span_ns)
 }
 
 /* Without waits the device has its work as today, the host its own. */
-static double sync_gain(const ridge_device_account *device, double span_ns)
+double next_sync_gain(const ridge_device_account *device)
 {
+    const double span_ns = (double)sum_span_ns(device->start_ns, device->end_ns);
+
     if (device->launch_count == 0)
         return NAN;
     return gain(span_ns, (double)(device->waited_ns < device->idle_ns ? device->waited_ns
@@ -157,7 +158,8 @@ static void find_worst(const ridge_trace *trace, const ridge_device_account *dev
             continue;
         if (comes_before(rank, first, by_time))
             first = rank;
-        if (!(gain(whole_ns, could_save(rank)) < gain_shown) && comes_before(rank, worst, by_time))
+        if (!(gain(whole_ns, could_save(rank)) < NEXT_GAIN_SHOWN) &&
+            comes_before(rank, worst, by_time))
             worst = rank;
     }
     out->worst = worst != NULL ? worst : first;
@@ -207,7 +209,7 @@ void next_gains(next_common *common, const ridge_device_account *device, ridge_t
         bounded_ns += rank->bound_count > 0 ? rank->bound_ns * rank->ratio : 0;
     }
     out->idle_gain = gain(span_ns, (double)device->idle_ns);
-    out->sync_gain = sync_gain(device, span_ns);
+    out->sync_gain = next_sync_gain(device);
     out->copy_gain = copy_gain(device, span_ns);
     find_start(trace, device, out);
     out->collective_gain = gain(span_ns, exposed_of(device));

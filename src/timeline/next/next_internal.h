@@ -144,6 +144,10 @@ bool next_start(const ridge_trace *trace, const ridge_device_account *device, ne
 bool next_steady(next_common *common, const ridge_device_account *device, bool is_whole, char *text,
                  size_t size);
 
+#define NEXT_GAIN_SHOWN 1.005 /* less is 1.00x */
+/* Of sync_gain, which the advice has to know. */
+double next_sync_gain(const ridge_device_account *device);
+
 /* Between 5 and 20 % of the span are idle: what to do about the time between is told whatever the
  * verdict says, and the road that gives more comes first. */
 bool next_has_two_roads(const ridge_device_account *device);
