@@ -101,7 +101,7 @@ void check_write_json(ridge_output *output, const struct check_summary *summary)
                       summary->has_bound ? summary->worst_scaled_error : NAN);
     ridge_json_number(json, "duration_s", summary->duration_s);
     ridge_json_text(json, "sanitizer", summary->sanitizer[0] != '\0' ? summary->sanitizer : NULL);
-    ridge_json_text(json, "cause",
+    ridge_json_text(json, "common_cause",
                     check_summary_cause(summary, cause, sizeof(cause)) == CHECK_CAUSE_NONE ? NULL
                                                                                            : cause);
     write_tests(json, summary);
