@@ -36,6 +36,7 @@ struct ridge_python {
     int prepared[ARMS];                /* sets that are */
     char cases[ARMS][RIDGE_CASE_TEXT]; /* that an arm of a session was told of */
     bool is_told[ARMS];
+    ridge_dtype dtypes[ARMS]; /* of their arrays, where told; RIDGE_DTYPE_COUNT: not known */
     bool is_serving;
     ridge_python_call call;
     ridge_slot *slots;
@@ -222,6 +223,8 @@ static ridge_status tell_case(ridge_python *self, int arm, const ridge_case *at,
                                           .read_bytes = of_bits(values[1]),
                                           .written_bytes = of_bits(values[2]),
                                           .footprint_bytes = of_bits(values[3])};
+    if (!ridge_dtype_find(text, &self->dtypes[arm]))
+        self->dtypes[arm] = RIDGE_DTYPE_COUNT;
     return RIDGE_OK;
 }
 
@@ -659,10 +662,17 @@ static ridge_status serve_after(void *context, int *guard, char *cause, size_t s
     return status;
 }
 
+static ridge_dtype serve_dtype(void *context, int arm)
+{
+    const ridge_python *const self = context;
+
+    return self->is_told[arm] ? self->dtypes[arm] : RIDGE_DTYPE_COUNT;
+}
+
 int ridge_python_serve(ridge_python *self, const char *folder, ridge_python_call call)
 {
-    const ridge_arm_python python = {serve_open,  serve_close, self,
-                                     serve_agree, on_behind,   serve_after};
+    const ridge_arm_python python = {serve_open, serve_close, self,       serve_agree,
+                                     on_behind,  serve_after, serve_dtype};
 
     self->call = call;
     self->is_serving = true;

@@ -31,7 +31,8 @@ enum {
     /* Of ridge_python_serve(): */
     RIDGE_PYTHON_OPEN, /* arm is text: "module:function" */
     RIDGE_PYTHON_CASE, /* arm gets another case, text: "m=3,dtype=bf16".
-                          values[0 ... 3] = bits of the doubles flop, read, written, footprint */
+                          values[0 ... 3] = bits of the doubles flop, read, written, footprint;
+                          text becomes the type of the arrays, "" where there is no one type */
     RIDGE_PYTHON_CLOSE,
     RIDGE_PYTHON_AGREE, /* text becomes why the arms do not compute the same; "" */
     /* Of all three: */

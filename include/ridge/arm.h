@@ -59,6 +59,9 @@ typedef struct ridge_arm_python {
      * not looked at. */
     ridge_status (*behind)(void *context, int arm, uint64_t without, ridge_error *err);
     ridge_status (*after)(void *context, int *guard, char *cause, size_t size, ridge_error *err);
+    /* Of the arrays that an arm computes with in the case its work() was last asked about;
+     * RIDGE_DTYPE_COUNT: not known, as without this. */
+    ridge_dtype (*dtype)(void *context, int arm);
 } ridge_arm_python;
 
 typedef struct ridge_arm_options {

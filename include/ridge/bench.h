@@ -55,6 +55,9 @@ void ridge_interval_of(const double *placements, int count, int pilot, ridge_int
 /* Placements that would decide where the verdict is CANNOT_TELL: with the centre as it is, until 0
  * is outside or all is within delta. 0: not known. */
 int ridge_plan_needed(const ridge_interval *interval, double delta);
+/* The budget that so many placements take, in seconds: setup_s is what comes before the first, each_s one
+ * of those that were measured; and a quarter, since no two take the same time. NAN: not known. */
+double ridge_plan_budget_s(double setup_s, double each_s, int placements);
 
 /* clang-format off */
 #define RIDGE_VERDICT_LIST(X)                                                                      \
@@ -219,7 +222,8 @@ typedef struct ridge_comparison {
     double p;          /* ridge_bench_verdict_p */
     bool by_sustained; /* the verdict is about the sustained ratio */
     bool regimes_disagree;
-    int placements_needed; /* for CANNOT_TELL: placements that would decide; 0 */
+    int placements_needed;  /* for CANNOT_TELL: placements that would decide; 0 */
+    double budget_needed_s; /* the budget of those, ridge_plan_budget_s(); NAN */
     ridge_mode mode;
     ridge_cache cache;
     int rotation;       /* sets */

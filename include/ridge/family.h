@@ -92,7 +92,7 @@ typedef struct ridge_case {
     size_t struct_size; /* sizeof(ridge_case): a plug-in may be older than the harness */
     ridge_axis axes[RIDGE_CASE_AXES];
     size_t axis_count;
-    ridge_dtype dtype;
+    ridge_dtype dtype; /* RIDGE_DTYPE_COUNT, in results alone: not known, and not in the text */
     ridge_layout layout;
     ridge_values values;
     bool in_place; /* outputs that may share an input's memory do */

@@ -66,6 +66,9 @@ double bench_now_s(void); /* monotonic */
 #define BENCH_LEAST_HALF_WIDTH 0.001
 /* Adds that to an interval, as independent parts add: no interval is narrower. */
 void bench_interval_widen(ridge_interval *interval);
+/* ridge_plan_needed() of another run, whose pilot has so many placements even where time ended this
+ * one's. */
+int bench_plan_needed(const ridge_interval *interval, int pilot, double delta);
 
 /* -- buffers ----------------------------------------------------------------------------------- */
 
@@ -190,6 +193,7 @@ typedef struct bench_run {
     double placements[BENCH_PLACEMENTS]; /* their values; comparison: ln ratios, else ns */
     int placement_count, block_count, slot_count;
     double placements_begin_s; /* when the first began: what one takes */
+    double setup_s, each_s;    /* of the budget: before the first, for one; 0: none was measured */
     int outputs_checked;
     double reference_s; /* spent on references */
     unsigned clock_reasons;

@@ -31,6 +31,7 @@ static void init(const bench_run *run, ridge_comparison *out)
     out->device = *run->info;
     out->interval = out->sustained = NO_INTERVAL;
     out->p = out->null_centre = out->null_half_width = out->floor_frac = NAN;
+    out->budget_needed_s = NAN;
     out->rotation_l2 = out->footprint_bytes = out->shared_frac = NAN;
     out->floors = (ridge_floors){NAN, NAN, NAN};
     out->delta = run->options.delta;
@@ -77,7 +78,8 @@ static void decide(const bench_run *run, ridge_comparison *out)
     out->verdict = ridge_bench_verdict_of(deciding, out->delta);
     out->p = ridge_bench_verdict_p(deciding, out->delta);
     if (out->verdict == RIDGE_VERDICT_CANNOT_TELL && deciding == equal)
-        out->placements_needed = ridge_plan_needed(equal, out->delta);
+        out->placements_needed = bench_plan_needed(equal, run->options.pilot, out->delta);
+    out->budget_needed_s = ridge_plan_budget_s(run->setup_s, run->each_s, out->placements_needed);
     if (run->is_invalid)
         out->verdict = RIDGE_VERDICT_INVALID;
 }

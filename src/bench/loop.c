@@ -518,5 +518,8 @@ ridge_status bench_run_placements(bench_run *run, ridge_error *err)
             phase = RIDGE_PHASE_MEASURE;
         }
     }
+    if (run->placement_count > 0)
+        run->each_s = (bench_now_s() - run->placements_begin_s) / run->placement_count;
+    run->setup_s = run->placements_begin_s - (run->deadline_s - run->options.budget_s);
     return status;
 }

@@ -25,6 +25,22 @@ int ridge_plan_placements(double pilot_sd, int pilot, double half_width, int mos
     return placements_for(pilot_sd, pilot, half_width, pilot, most > pilot ? most : pilot);
 }
 
+int bench_plan_needed(const ridge_interval *interval, int pilot, double delta)
+{
+    ridge_interval whole = *interval;
+
+    if (whole.pilot < pilot) {
+        whole.pilot = pilot;
+        whole.count = pilot - 1;
+    }
+    return ridge_plan_needed(&whole, delta);
+}
+
+double ridge_plan_budget_s(double setup_s, double each_s, int placements)
+{
+    return placements > 0 && each_s > 0 ? 1.25 * (setup_s + placements * each_s) : NAN;
+}
+
 int ridge_plan_needed(const ridge_interval *interval, double delta)
 {
     const double centre = fabs(interval->centre);

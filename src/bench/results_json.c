@@ -87,6 +87,7 @@ void ridge_comparison_write_json(ridge_json *json, const char *key,
     ridge_json_bool(json, "by_sustained", comparison->by_sustained);
     ridge_json_bool(json, "regimes_disagree", comparison->regimes_disagree);
     ridge_json_integer(json, "placements_needed", comparison->placements_needed);
+    ridge_json_number(json, "budget_needed_s", comparison->budget_needed_s);
     ridge_json_text(json, "mode", ridge_mode_name(comparison->mode));
     ridge_json_text(json, "cache",
                     ridge_bench_cache_text(comparison->cache, comparison->rotation_l2));

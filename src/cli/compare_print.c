@@ -75,7 +75,50 @@ static void write_without(ridge_output *output, const struct compare_summary *su
         ridge_output_text(output, ")");
 }
 
+static void add(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void add(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
 /* -- one case ---------------------------------------------------------------------------------- */
+
+/* What has to be asked for, so that the verdict is one: more placements, more time, or both. */
+static void would_decide(const struct compare_summary *summary, const ridge_comparison *comparison,
+                         const char *delta, char *text, size_t size)
+{
+    const int needed = comparison->placements_needed;
+    const bool needs_placements = needed > summary->placements_most;
+    const double budget_s = ceil(comparison->budget_needed_s);
+    const bool needs_time = comparison->budget_needed_s > summary->budget_s;
+
+    text[0] = '\0';
+    if (needed <= 0) {
+        add(text, size, ": what is seen reaches beyond %s", delta);
+    } else if (needed > COMPARE_PLACEMENTS || budget_s > COMPARE_BUDGET_S) {
+        add(text, size, ": %d placements would decide %s: too noisy a machine or a kernel", needed,
+            delta);
+    } else if (!needs_placements && !needs_time) {
+        add(text, size,
+            ": %d placements would decide %s, the time was enough for %d: raise --budget", needed,
+            delta, comparison->placements);
+    } else {
+        add(text, size, ":");
+        if (needs_placements)
+            add(text, size, " --placements %d", needed);
+        if (needs_time)
+            add(text, size, " --budget %.0f", budget_s);
+        add(text, size, " would decide %s", delta);
+        if (needs_time && comparison->placements < summary->placements_most)
+            add(text, size, "; the time was enough for %d", comparison->placements);
+    }
+}
 
 static void write_verdict(ridge_output *output, const struct compare_summary *summary,
                           const ridge_comparison *comparison, ridge_bench_verdict verdict)
@@ -105,20 +148,7 @@ static void write_verdict(ridge_output *output, const struct compare_summary *su
                  detectable.text);
         break;
     case RIDGE_VERDICT_CANNOT_TELL:
-        if (comparison->placements_needed > COMPARE_PLACEMENTS)
-            snprintf(text, sizeof(text),
-                     ": %d placements would decide %s: too noisy a machine or a kernel",
-                     comparison->placements_needed, delta.text);
-        else if (comparison->placements_needed > 0 &&
-                 comparison->placements_needed <= summary->placements_most)
-            snprintf(text, sizeof(text),
-                     ": %d placements would decide %s, the time was enough for %d: raise --budget",
-                     comparison->placements_needed, delta.text, comparison->placements);
-        else if (comparison->placements_needed > 0)
-            snprintf(text, sizeof(text), ": --placements %d would decide %s",
-                     comparison->placements_needed, delta.text);
-        else
-            snprintf(text, sizeof(text), ": what is seen reaches beyond %s", delta.text);
+        would_decide(summary, comparison, delta.text, text, sizeof(text));
         break;
     case RIDGE_VERDICT_IDENTICAL_CODE:
         snprintf(text, sizeof(text),
@@ -141,18 +171,6 @@ static void write_verdict(ridge_output *output, const struct compare_summary *su
 static bool is_in_cache(const ridge_comparison *comparison)
 {
     return comparison->rotation > 0 && comparison->rotation_l2 < RIDGE_COLD_L2;
-}
-
-static void add(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void add(char *text, size_t size, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
-    va_end(arguments);
 }
 
 static void write_case(ridge_output *output, const ridge_comparison *comparison)

@@ -11,7 +11,7 @@
 #include "ridge/bench.h"
 #include "ridge/table.h"
 
-enum { COMPARE_PLACEMENTS = 240 }; /* the most that --placements takes */
+enum { COMPARE_PLACEMENTS = 240, COMPARE_BUDGET_S = 86400 }; /* the most that options take */
 
 /* A case: its first run and, where that one claimed a change, a second with another seed. */
 struct compare_row {
@@ -31,6 +31,7 @@ struct compare_summary {
     bool is_interrupted, is_null;
     bool require_decision, require_change;
     int placements_most; /* that were allowed */
+    double budget_s;     /* of a case, that was allowed */
     uint64_t without;    /* bits 1 << ridge_guard that were switched off */
 };
 

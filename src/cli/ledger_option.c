@@ -29,18 +29,26 @@ bool cli_ledger_is_wanted(const char *given)
     return given != NULL || environment("RIDGE_LEDGER") != NULL || access(default_path, F_OK) == 0;
 }
 
-int cli_ledger_open(const char *given, ridge_ledger_mode mode, ridge_ledger **out)
+ridge_status cli_ledger_try(const char *given, ridge_ledger_mode mode, ridge_ledger **out,
+                            ridge_error *err)
 {
     const char *const path = cli_ledger_path(given);
-    ridge_error err;
 
     *out = NULL;
-    if (mode != RIDGE_LEDGER_CREATE && access(path, F_OK) != 0) {
-        cli_message(path,
-                    "no ledger there: ridge step start makes one, --ledger FILE names another");
-        return ridge_status_exit(RIDGE_ERR_IO);
-    }
-    return ridge_ledger_open(path, mode, out, &err) == RIDGE_OK ? CLI_DONE : cli_fail(path, &err);
+    if (mode != RIDGE_LEDGER_CREATE && access(path, F_OK) != 0)
+        return ridge_fail(
+            err, RIDGE_ERR_IO,
+            "no ledger there: ridge step start makes one, --ledger FILE names another");
+    return ridge_ledger_open(path, mode, out, err);
+}
+
+int cli_ledger_open(const char *given, ridge_ledger_mode mode, ridge_ledger **out)
+{
+    ridge_error err;
+
+    return cli_ledger_try(given, mode, out, &err) == RIDGE_OK
+               ? CLI_DONE
+               : cli_fail(cli_ledger_path(given), &err);
 }
 
 int64_t cli_ledger_now_s(void)

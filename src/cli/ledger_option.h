@@ -22,6 +22,9 @@ bool cli_ledger_is_wanted(const char *given);
 /* Opens it. Returns 0, or an exit status after saying what is wrong and what to do; *out is new,
  * ridge_ledger_free(). */
 int cli_ledger_open(const char *given, ridge_ledger_mode mode, ridge_ledger **out);
+/* The same, said by the caller. */
+ridge_status cli_ledger_try(const char *given, ridge_ledger_mode mode, ridge_ledger **out,
+                            ridge_error *err);
 /* Seconds since 1970 for rows that carry a time: now, or $SOURCE_DATE_EPOCH, so that what is made
  * twice is the same twice. */
 int64_t cli_ledger_now_s(void);

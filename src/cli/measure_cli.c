@@ -118,7 +118,7 @@ static void add_kernel_name(struct measure *m, int arm, const char *id)
     bool has_row = false;
 
     memcpy(file, m->build_files[arm], sizeof(file));
-    if (ridge_ledger_query(m->ledger, "SELECT kernel FROM build WHERE id = ?1", values, 1, &rows,
+    if (ridge_ledger_query(m->source, "SELECT kernel FROM build WHERE id = ?1", values, 1, &rows,
                            NULL) != RIDGE_OK)
         return;
     if (ridge_ledger_rows_next(rows, &has_row, NULL) == RIDGE_OK && has_row) {
@@ -140,7 +140,7 @@ static bool is_family_build(struct measure *m, int arm, const char *id)
     ridge_ledger_rows *rows;
     bool has_row = false, is_family = false;
 
-    if (ridge_ledger_query(m->ledger,
+    if (ridge_ledger_query(m->source,
                            "SELECT kernel FROM build WHERE id = ?1 AND archive_artefact_id IS NULL",
                            values, 1, &rows, NULL) != RIDGE_OK)
         return false;
@@ -170,8 +170,10 @@ static int unpack_build(struct measure *m, int arm)
 
     if (m->arms[arm] == NULL || strncmp(m->arms[arm], prefix, sizeof(prefix) - 1) != 0)
         return CLI_DONE;
-    if (m->ledger == NULL) {
-        status = cli_ledger_open(m->ledger_path, RIDGE_LEDGER_WRITE, &m->ledger);
+    if (m->source == NULL && m->ledger != NULL)
+        m->source = m->ledger;
+    if (m->source == NULL) {
+        status = cli_ledger_open(m->ledger_path, RIDGE_LEDGER_READ, &m->source);
         if (status != CLI_DONE)
             return status;
     }
@@ -184,11 +186,11 @@ static int unpack_build(struct measure *m, int arm)
             return ridge_status_exit(RIDGE_ERR_IO);
         }
     }
-    if (ridge_ledger_find_build(m->ledger, m->arms[arm] + sizeof(prefix) - 1, id, &err) != RIDGE_OK)
+    if (ridge_ledger_find_build(m->source, m->arms[arm] + sizeof(prefix) - 1, id, &err) != RIDGE_OK)
         return cli_fail(m->arms[arm], &err);
     if (is_family_build(m, arm, id))
         return CLI_DONE;
-    if (ridge_ledger_extract_build(m->ledger, id, m->folder, m->build_files[arm],
+    if (ridge_ledger_extract_build(m->source, id, m->folder, m->build_files[arm],
                                    sizeof(m->build_files[arm]), &err) != RIDGE_OK)
         return cli_fail(m->arms[arm], &err);
     m->arms[arm] = m->build_files[arm];
@@ -207,6 +209,23 @@ static int open_records(struct measure *m)
     return ridge_status_exit(RIDGE_ERR_IO);
 }
 
+static int open_ledger(struct measure *m)
+{
+    ridge_error err;
+
+    m->ledger_name = cli_ledger_path(m->ledger_path);
+    if (m->ledger_path != NULL || m->is_for_step)
+        return cli_ledger_open(m->ledger_path, RIDGE_LEDGER_WRITE, &m->ledger);
+    m->ledger_status = cli_ledger_try(NULL, RIDGE_LEDGER_WRITE, &m->ledger, &err);
+    if (m->ledger_status != RIDGE_OK)
+        ridge_fail(&m->ledger_error, m->ledger_status,
+                   strstr(err.text, "--ledger") != NULL
+                       ? "%.300s; the result is not filed"
+                       : "%.300s: the result is not filed; --ledger FILE files it elsewhere",
+                   err.text);
+    return CLI_DONE;
+}
+
 int measure_open(struct measure *m, const char *const arms[2], const char *cases)
 {
     int status = CLI_DONE;
@@ -221,10 +240,8 @@ int measure_open(struct measure *m, const char *const arms[2], const char *cases
                                LARGEST_TIMEOUT_S);
     if (cases != NULL)
         status = expand_cases(m, cases);
-    if (status == CLI_DONE && cli_ledger_is_wanted(m->ledger_path)) {
-        status = cli_ledger_open(m->ledger_path, RIDGE_LEDGER_WRITE, &m->ledger);
-        m->ledger_name = cli_ledger_path(m->ledger_path);
-    }
+    if (status == CLI_DONE && cli_ledger_is_wanted(m->ledger_path))
+        status = open_ledger(m);
     if (status == CLI_DONE)
         status = unpack_build(m, 0);
     if (status == CLI_DONE)
@@ -299,6 +316,7 @@ void measure_amend(struct measure *m, size_t *cursor, const char *id, const char
 /* After a case: what was measured is in the ledger, whatever becomes of this process. */
 static void file_case(struct measure *m)
 {
+    m->result_count++;
     if (m->ledger != NULL)
         filing_flush(&m->filing, m->ledger, NULL);
 }
@@ -311,6 +329,23 @@ static const char *revision_of(const struct measure *m, int arm, char revision[C
     if (m->ledger != NULL && name != NULL && strncmp(name, "build:", 6) != 0)
         cli_arm_revision(name, revision);
     return revision[0] != '\0' ? revision : NULL;
+}
+
+/* True when the build id, "" for any, is of other code. */
+static bool is_other_build(const struct measure *m, const char *id, const char *code_hash)
+{
+    const char *const values[] = {id, code_hash};
+    ridge_ledger_rows *rows;
+    bool has_row = false;
+
+    if (id[0] == '\0' ||
+        ridge_ledger_query(m->source, "SELECT 1 FROM build WHERE id = ?1 AND code_hash = ?2",
+                           values, 2, &rows, NULL) != RIDGE_OK)
+        return id[0] != '\0';
+    if (ridge_ledger_rows_next(rows, &has_row, NULL) != RIDGE_OK)
+        has_row = false;
+    ridge_ledger_rows_free(rows);
+    return !has_row;
 }
 
 static void on_build(void *context, const ridge_session_build *build)
@@ -335,14 +370,14 @@ static void on_build(void *context, const ridge_session_build *build)
     ridge_error err;
 
     if (m->ledger != NULL && m->ledger_status == RIDGE_OK)
-        keep_first(m, ridge_ledger_add_build(m->ledger, &row, m->build_ids[build->arm & 1], &err),
-                   &err);
-    if (m->family_builds[build->arm & 1][0] != '\0' &&
-        strcmp(m->family_builds[build->arm & 1], m->build_ids[build->arm & 1]) != 0) {
+        keep_first(m, ridge_ledger_add_build(m->ledger, &row, m->build_ids[arm], &err), &err);
+    if (is_other_build(m, m->family_builds[arm], build->code_hash)) {
         snprintf(err.text, sizeof(err.text),
                  "%.100s of this ridge is other code than build %.8s: the numbers are not filed",
-                 m->arms[build->arm & 1], m->family_builds[build->arm & 1]);
+                 m->arms[arm], m->family_builds[arm]);
         err.status = RIDGE_ERR_INVALID_ARGUMENT;
+        if (m->ledger == NULL) /* what was measured comes before where it is not filed */
+            m->ledger_status = RIDGE_OK;
         keep_first(m, err.status, &err);
     }
     if (relay->sink->build != NULL)
@@ -533,7 +568,7 @@ int measure_close(struct measure *m, int status)
             unlink(m->build_files[arm]);
     if (m->folder[0] != '\0')
         rmdir(m->folder);
-    if (m->ledger_status != RIDGE_OK) {
+    if (m->ledger_status != RIDGE_OK && (m->ledger != NULL || m->result_count > 0)) {
         const int failed = cli_fail(m->ledger_name, &m->ledger_error);
 
         status = status == CLI_DONE ? failed : status;
@@ -541,6 +576,8 @@ int measure_close(struct measure *m, int status)
     say_builds(m);
     filing_release(&m->filing);
     filing_release(&m->comparisons);
+    if (m->source != m->ledger)
+        ridge_ledger_free(m->source);
     ridge_ledger_free(m->ledger);
     if (m->records != NULL && (fclose(m->records) != 0 || m->records_failed)) {
         cli_message(m->records_path, "not all %zu rows could be written", m->record_count);

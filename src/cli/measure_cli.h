@@ -28,11 +28,13 @@ struct measure {
     char folder[64]; /* of those files; "": none */
     char **cases;
     size_t case_count;
-    ridge_ledger *ledger;
+    ridge_ledger *ledger; /* results are filed there */
+    ridge_ledger *source; /* of builds: the same, or one that can only be read */
     const char *ledger_name;
     char family_builds[2][40];  /* that a variant of a family has to be; "": any */
     char build_ids[2][40];      /* of the arms, as filed in the ledger; "": none */
     bool is_for_step;           /* the command itself says what becomes of the build */
+    size_t result_count;        /* of cases */
     ridge_status ledger_status; /* the first failure of a row, or RIDGE_OK */
     ridge_error ledger_error;
     struct filing filing;
@@ -69,7 +71,9 @@ extern const char *const measure_devices[];
 extern const char *const measure_modes[]; /* of --mode, in the order of ridge_mode */
 
 /* Checks what was given, opens ledger and records, unpacks builds, expands the cases of cases (NULL:
- * none; sweeps, separated by ';'). arms[1] may be NULL. Returns 0, or an exit status after a message;
+ * none; sweeps, separated by ';'). A ledger that cannot be written is refused where --ledger names it or
+ * the command is about it; one that merely is there keeps nobody from an answer, and measure_close()
+ * says that it has none of it. arms[1] may be NULL. Returns 0, or an exit status after a message;
  * measure_close() is due either way and returns status, or the exit status of a failure to file what
  * was measured, after saying so. It says which builds were filed, and gives that of the last kernel
  * to the open step that has none. */

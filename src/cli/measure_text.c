@@ -33,7 +33,7 @@ static char *write_parts(const struct measure_span *span, const ridge_case *at, 
         snprintf(word, sizeof(word), "%s=%" PRId64, at->axes[i].name, at->axes[i].value);
         add_word(buffer, size, word);
     }
-    if (span->varies_dtype == that_vary)
+    if (span->varies_dtype == that_vary && at->dtype < RIDGE_DTYPE_COUNT)
         add_word(buffer, size, ridge_dtype_name(at->dtype));
     if (span->varies_layout == that_vary && (that_vary || at->layout != plain.layout))
         add_word(buffer, size, ridge_layout_name(at->layout));
@@ -204,7 +204,8 @@ void measure_write_case(ridge_json *json, const ridge_case *at)
     for (i = 0; i < at->axis_count; i++)
         ridge_json_integer(json, at->axes[i].name, at->axes[i].value);
     ridge_json_end_object(json);
-    ridge_json_text(json, "dtype", ridge_dtype_name(at->dtype));
+    ridge_json_text(json, "dtype",
+                    at->dtype < RIDGE_DTYPE_COUNT ? ridge_dtype_name(at->dtype) : NULL);
     ridge_json_text(json, "layout", ridge_layout_name(at->layout));
     ridge_json_text(json, "values", ridge_values_name(at->values));
     ridge_json_bool(json, "in_place", at->in_place);

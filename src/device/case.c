@@ -284,7 +284,7 @@ char *ridge_case_text(const ridge_case *at, char *buffer, size_t size)
     for (i = 0; i < at->axis_count; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, ",%s=%" PRId64, at->axes[i].name,
                                  at->axes[i].value);
-    if (at->dtype != usual.dtype)
+    if (at->dtype != usual.dtype && at->dtype < RIDGE_DTYPE_COUNT)
         used += (size_t)snprintf(text + used, sizeof(text) - used, ",dtype=%s",
                                  ridge_dtype_name(at->dtype));
     if (at->layout != usual.layout)

@@ -35,16 +35,33 @@ static const struct refusal {
     {SQLITE_NOMEM, RIDGE_ERR_OUT_OF_MEMORY, "out of memory"},
 };
 
+/* Why a write failed; NULL: it was none. SQLITE_FULL is what SQLite itself found out: readers too need
+ * a file beside the ledger, and what its size is refused for only the system knows. */
+static const char *write_refusal(ridge_ledger *ledger, int code)
+{
+    const int number = ledger->database != NULL ? sqlite3_system_errno(ledger->database) : 0;
+
+    if ((code & 0xff) != SQLITE_IOERR)
+        return NULL;
+    if (number == ENOSPC)
+        return "the disk is full";
+    if (number == EDQUOT)
+        return "the quota of the disk is used up";
+    return code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_FSYNC
+               ? "the system refused to write"
+               : NULL;
+}
+
 ridge_status ledger_fail(ridge_ledger *ledger, const char *doing, ridge_error *err)
 {
     const int code = ledger->database != NULL ? sqlite3_extended_errcode(ledger->database) : 7;
+    const char *const refusal = write_refusal(ledger, code);
     size_t i;
 
-    if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_FSYNC)
+    if (refusal != NULL)
         return ridge_fail(err, RIDGE_ERR_IO,
-                          "cannot %s: the system refused to write; nothing of this was written, "
-                          "what was there is intact",
-                          doing);
+                          "cannot %s: %s: nothing of this was written, what was there is intact",
+                          doing, refusal);
     if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_PROTOCOL)
         return ridge_fail(
             err, RIDGE_ERR_IO,

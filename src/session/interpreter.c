@@ -47,6 +47,30 @@ bool session_mixes_python(const ridge_session_request *request)
     return request->arms[1] != NULL && is_python(request->arms[0]) != is_python(request->arms[1]);
 }
 
+/* "m=3,dtype=f16" */
+static bool names_dtype(const char *case_text)
+{
+    const char *const found = strstr(case_text, "dtype=");
+
+    return found != NULL && (found == case_text || found[-1] == ',');
+}
+
+void session_case_shown(const ridge_session_request *request, size_t case_index,
+                        const ridge_case *at, ridge_case *out)
+{
+    const ridge_arm_options *const options = &request->arm_options[0];
+    ridge_dtype dtype = RIDGE_DTYPE_COUNT;
+
+    *out = *at;
+    if (!session_needs_python(request) || session_mixes_python(request))
+        return;
+    if (options->python != NULL && options->python->dtype != NULL)
+        dtype = options->python->dtype(options->python->context, options->python_arm);
+    if (dtype < RIDGE_DTYPE_COUNT || case_index >= request->case_count ||
+        !names_dtype(request->case_texts[case_index]))
+        out->dtype = dtype;
+}
+
 /* -- writing ----------------------------------------------------------------------------------- */
 
 /* The texts of a request in their order; false behind the last. */

@@ -42,7 +42,8 @@ void session_records_case(session_records *records, const char *family, const ri
     ridge_record_begin(&record, "kase");
     ridge_record_text(&record, "family", family);
     ridge_record_text(&record, "axes_json", axes.data);
-    ridge_record_text(&record, "dtype", ridge_dtype_name(at->dtype));
+    if (at->dtype < RIDGE_DTYPE_COUNT)
+        ridge_record_text(&record, "dtype", ridge_dtype_name(at->dtype));
     ridge_record_text(&record, "layout", ridge_layout_name(at->layout));
     ridge_record_text(&record, "values_kind", ridge_values_name(at->values));
     ridge_record_number(&record, "flop_count", work->flop_count);

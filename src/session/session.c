@@ -429,7 +429,8 @@ static ridge_status on_after(void *context, ridge_guard *guard, char *cause, siz
     return status;
 }
 
-static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *err)
+static ridge_status measure_case(worker *w, const ridge_case *at, const ridge_case *shown,
+                                 ridge_error *err)
 {
     const ridge_bench_sink sink = {on_slot,     on_placement,   on_floors, on_roofs,
                                    on_progress, on_should_stop, w,         on_agree,
@@ -455,6 +456,7 @@ static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *e
         session_records_flush(&w->records);
         if (status != RIDGE_OK)
             return status;
+        result.at = *shown;
         session_records_comparison(
             &w->records, &result, &options,
             w->request->confirm_of != NULL ? w->request->confirm_of[w->case_index] : NULL);
@@ -466,6 +468,7 @@ static ridge_status measure_case(worker *w, const ridge_case *at, ridge_error *e
         session_records_flush(&w->records);
         if (status != RIDGE_OK)
             return status;
+        result.at = *shown;
         session_records_measurement(&w->records, &result, &options);
         session_send(w->child, SESSION_FRAME_MEASUREMENT, &result, sizeof(result));
     }
@@ -489,6 +492,7 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
 {
     char case_text[RIDGE_CASE_TEXT];
     ridge_kernel_work work;
+    ridge_case shown;
     ridge_error ignored, why = {RIDGE_OK, ""};
     ridge_status status;
 
@@ -501,7 +505,8 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
     session_beat(w->child);
     if (ridge_kernel_work_of(&w->watched[0].kernel, at, &work, &ignored) != RIDGE_OK)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
-    session_records_case(&w->records, family_of(w), at, &work);
+    session_case_shown(w->request, w->case_index, at, &shown);
+    session_records_case(&w->records, family_of(w), &shown, &work);
     if (w->request->kind == RIDGE_SESSION_CHECK) {
         status = check_case(w, at, &why);
         /* The result of a case names it, which one of CUDA becomes; other errors end the check. */
@@ -511,7 +516,7 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
                    ? ridge_fail(err, status, "%s", why.text)
                    : ridge_fail(err, status, "%s, case %.120s", why.text, case_text);
     }
-    status = measure_case(w, at, &why);
+    status = measure_case(w, at, &shown, &why);
     return status == RIDGE_OK ? RIDGE_OK
                               : ridge_fail(err, status, "case %.120s: %s", case_text, why.text);
 }

@@ -149,6 +149,10 @@ ridge_status session_supervise(const session_plan *plan, const ridge_session_sin
 bool session_needs_python(const ridge_session_request *request);
 /* Beside an arm that is none: the buffers of each are its own. */
 bool session_mixes_python(const ridge_session_request *request);
+/* A case as its results name it. What Python arms compute with is theirs to say: the type of their
+ * arrays, the one that was asked for where that is not known, else none. */
+void session_case_shown(const ridge_session_request *request, size_t case_index,
+                        const ridge_case *at, ridge_case *out);
 ridge_status session_become_python(void *request, session_child *child, ridge_error *err);
 
 /* session_folder.c: a lock in the folder, held until its descriptor is closed; -1: it cannot be had. A

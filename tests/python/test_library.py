@@ -20,13 +20,16 @@ class Library(unittest.TestCase):
         found = self.run_python(
             "import ridge\ntry: ridge.version()\nexcept ridge.RidgeError as e: print(e.status, e)",
             RIDGE_LIBRARY="/nowhere/libridge_python.so")
-        self.assertIn("RIDGE_ERR_IO no libridge_python.so: build it", found.stdout)
+        self.assertIn("RIDGE_ERR_IO no /nowhere/libridge_python.so, the file that $RIDGE_LIBRARY "
+                      "names: build it", found.stdout)
+        self.assertEqual(found.stdout.count("/nowhere"), 1)
 
     def test_not_a_library(self):
         found = self.run_python(
             "import ridge\ntry: ridge.version()\nexcept ridge.RidgeError as e: print(e.status, e)",
             RIDGE_LIBRARY=os.path.abspath(__file__))
         self.assertIn("RIDGE_ERR_IO", found.stdout)
+        self.assertEqual(found.stdout.count(os.path.abspath(__file__)), 1, found.stdout)
 
     def test_import_loads_nothing(self):
         found = self.run_python(

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python:MODULE:FUNCTION arms on the command line; skipped without $RIDGE."""
+import ctypes
 import json
 import os
 import pathlib
@@ -56,6 +57,14 @@ def boom(case):
 
 def refuses(case):
     raise NotImplementedError("48 columns only")
+
+def typed(case):
+    print("typed", case["dtype"], case["axes"])
+    return old(case)
+
+def of_two_types(case):
+    return ridge.Case(support.spinning(20), lambda i: (
+        support.make(i)[0], (support.ctypes.c_double * support.COUNT)()), [1])
 
 def crashes(case):
     import os
@@ -117,6 +126,37 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(json.loads(found.stdout)["cases"][0]["axes"], {"m": 3})
         self.assertIn("m is 3 {'m': 3}", found.stderr)
 
+    def test_the_type_is_the_arrays_own(self):
+        """support.make() makes f32, whatever the case says; of two types there is no one, but one
+        that was asked for. In the case, as JSON and in rows for a ledger."""
+        for arm, case, dtype, text in (("old", "m=3", "f32", "m=3,dtype=f32"),
+                                       ("old", "m=3,dtype=f16", "f32", "m=3,dtype=f32"),
+                                       ("of_two_types", "m=3", None, "m=3"),
+                                       ("of_two_types", "m=3,dtype=f16", "f16", "m=3,dtype=f16")):
+            with self.subTest((arm, case)), tempfile.TemporaryDirectory() as folder:
+                rows = pathlib.Path(folder, "rows.jsonl")
+                words = ("bench", "python:mine:" + arm, "--device", "cpu", "--budget", "0.2",
+                         "--case", case)
+                found = self.run_ridge(*words, "--json", "--records", str(rows))
+                self.assertIn(found.returncode, (0, 4), found.stdout + found.stderr)
+                at = json.loads(found.stdout)["cases"][0]
+                self.assertEqual((at["dtype"], at["case"]), (dtype, text))
+                filed = [json.loads(line) for line in rows.read_text().splitlines()]
+                self.assertEqual([row.get("dtype") for row in filed if row["t"] == "kase"], [dtype])
+                shown = self.run_ridge(*words).stdout
+                self.assertNotIn("bf16", shown)
+                self.assertNotIn("unknown", shown)
+
+    def test_a_sweep_asks_twice_for_the_same_case(self):
+        """Its second run too gets the type that was asked for, not that of the arrays."""
+        found = support.until(
+            lambda found: found.stderr.count("f16 {'m': 3}") >= 2,
+            lambda: self.run_ridge("compare", "python:mine:typed", "python:mine:new", "--device",
+                                   "cpu", "--budget", "0.5", "--sweep", "m=3,4,dtype=f16"))
+        self.assertGreaterEqual(found.stderr.count("f16 {'m': 3}"), 2, found.stderr)
+        self.assertNotIn("f32 {", found.stderr)
+        self.assertIn("f32", found.stdout)
+
     def test_check_is_refused(self):
         found = self.run_ridge("check", "python:mine:old", "--device", "cpu")
         self.assertEqual(found.returncode, 3)
@@ -136,6 +176,16 @@ class Worker(unittest.TestCase):
         self.assertEqual((found["m"], found["axes"]), (3, {"m": 3, "n": 769}))
         self.assertEqual((found["dtype"], found["seed"], found["layout"]), ("f16", 7, "contiguous"))
         self.assertEqual(worker.case_of_text("")["dtype"], "bf16")
+
+    def test_dtype_among(self):
+        f32, f64, i32, odd = (kind * 2 for kind in (ctypes.c_float, ctypes.c_double, ctypes.c_int32,
+                                                    ctypes.c_uint64))
+        for values, asked, dtype in (((f32(), f32(), 3), "bf16", "f32"), ((f32(), i32()), "bf16", "f32"),
+                                     ((f32(), f64()), "bf16", ""), ((f32(), f64()), "f64", "f64"),
+                                     ((i32(), None), "bf16", "i32"), ((3, None), "bf16", ""),
+                                     ((odd(),), "bf16", "")):
+            with self.subTest((values, asked)):
+                self.assertEqual(worker.dtype_among(values, asked), dtype)
 
     def test_damaged_folder(self):
         with tempfile.TemporaryDirectory() as folder, Handle() as handle:

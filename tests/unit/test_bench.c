@@ -74,6 +74,7 @@ static void timed(void **state)
                  result.invalid_cause);
     assert_true(result.arms[0].slots == result.arms[1].slots && result.arms[0].slots > 0);
     assert_true(result.outputs_checked >= 2);
+    assert_true(isfinite(result.budget_needed_s) == (result.placements_needed > 0));
     assert_int_equal(result.rotation, test->cache == RIDGE_CACHE_HOT ? 1 : 64);
     assert_int_equal(result.mode, test->a_us < 20 ? RIDGE_MODE_BATCH : RIDGE_MODE_EVENT);
     assert_true(result.arms[0].median_ns >= test->a_us * 1e3);

@@ -89,26 +89,39 @@ static void prints_one_case(void **state)
     compare_summary_release(&summary);
 }
 
-/* What would decide: more placements, or more time for those that are allowed. */
+/* What would decide: more placements, more time, or both. */
 static void says_what_would_decide(void **state)
 {
     static const struct {
-        int most;
+        int needed, placements, most;
+        double budget_needed_s; /* 20 was allowed */
         const char *first_line;
     } rows[] = {
-        {6, "CANNOT_TELL: --placements 9 would decide 1 %\n"},
-        {24, "CANNOT_TELL: 9 placements would decide 1 %, the time was enough for 6: raise "
-             "--budget\n"},
+        {9, 6, 6, 18, "CANNOT_TELL: --placements 9 would decide 1 %\n"},
+        {9, 6, 24, 29.2, "CANNOT_TELL: --budget 30 would decide 1 %; the time was enough for 6\n"},
+        {25, 16, 24, 39.1,
+         "CANNOT_TELL: --placements 25 --budget 40 would decide 1 %; the time was enough for 16\n"},
+        {30, 24, 24, 23.2, "CANNOT_TELL: --placements 30 --budget 24 would decide 1 %\n"},
+        {9, 6, 24, NAN,
+         "CANNOT_TELL: 9 placements would decide 1 %, the time was enough for 6: raise --budget\n"},
+        {300, 24, 24, 100,
+         "CANNOT_TELL: 300 placements would decide 1 %: too noisy a machine or a kernel\n"},
+        {30, 6, 24, 90000,
+         "CANNOT_TELL: 30 placements would decide 1 %: too noisy a machine or a kernel\n"},
+        {0, 6, 24, NAN, "CANNOT_TELL: what is seen reaches beyond 1 %\n"},
     };
     size_t i;
 
     (void)state;
     for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct compare_summary summary = {.wanted_count = 1, .placements_most = rows[i].most};
+        struct compare_summary summary = {
+            .wanted_count = 1, .placements_most = rows[i].most, .budget_s = 20};
         ridge_comparison one = comparison(RIDGE_VERDICT_CANNOT_TELL, 0.009, 0.0022, 4096);
         caught out;
 
-        one.placements_needed = 9;
+        one.placements_needed = rows[i].needed;
+        one.placements = rows[i].placements;
+        one.budget_needed_s = rows[i].budget_needed_s;
         assert_true(compare_summary_add(&summary, &one));
         compare_summary_decide(&summary);
         caught_open(&out, 100, false);

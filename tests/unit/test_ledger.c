@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700 /* nftw */
 #include "cases.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <math.h>
@@ -364,8 +365,10 @@ static void reading_does_not_write(void **state)
 
 enum { WRITERS = 3, NOTES = 40 };
 
-static int write_notes(const char *path, int writer)
+/* opened, go: ends to close when it is open, and to wait for the end of. */
+static int write_notes(const char *path, int writer, int opened, int go)
 {
+    enum { PATIENCE_MS = 600000 };
     ridge_ledger *ledger;
     ridge_error err;
     char text[32];
@@ -375,6 +378,11 @@ static int write_notes(const char *path, int writer)
         fprintf(stderr, "writer %d: %s\n", writer, err.text);
         return 1;
     }
+    /* Who writes one thing after the other hardly lets go of the lock: on a slow disk the others wait for
+     * all of it. */
+    ledger_set_wait(ledger, PATIENCE_MS);
+    close(opened);
+    failed = read(go, text, 1) != 0;
     for (i = 0; i < NOTES && failed == 0; i++) {
         const ridge_ledger_member note[] = {
             {"subject_id", "abcd", NAN}, {"at", "now", NAN}, {"text", text, NAN}};
@@ -408,13 +416,23 @@ static void several_writers(void **state)
 {
     pid_t children[WRITERS];
     ridge_ledger *ledger;
-    int i, status;
+    int i, status, opened[2], go[2];
+    char none;
 
+    assert_int_equal(pipe(opened), 0);
+    assert_int_equal(pipe(go), 0);
     for (i = 0; i < WRITERS; i++) {
         children[i] = fork();
-        if (children[i] == 0)
-            _exit(write_notes(path_of("several"), i));
+        if (children[i] == 0) {
+            close(go[1]);
+            _exit(write_notes(path_of("several"), i, opened[1], go[0]));
+        }
     }
+    close(opened[1]);
+    assert_int_equal(read(opened[0], &none, 1), 0); /* all have it */
+    close(go[1]);
+    close(opened[0]);
+    close(go[0]);
     for (i = 0; i < WRITERS; i++) {
         assert_int_equal(waitpid(children[i], &status, 0), children[i]);
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
@@ -462,6 +480,61 @@ static void disk_full(void **state)
     free(before);
     ridge_text_release(&text);
     ridge_ledger_free(ledger);
+    (void)state;
+}
+
+static int refused_for; /* errno of all that is written */
+
+static ssize_t refuse_at(int file, const void *bytes, size_t size, off_t at)
+{
+    (void)file;
+    (void)bytes;
+    (void)size;
+    (void)at;
+    errno = refused_for;
+    return -1;
+}
+
+static ssize_t refuse(int file, const void *bytes, size_t size)
+{
+    return refuse_at(file, bytes, size, 0);
+}
+
+/* The system refuses what SQLite writes: already the file beside the ledger that readers share. */
+static void refused_writes(void **state)
+{
+    static const struct {
+        int number;
+        const char *words;
+    } rows[] = {{ENOSPC, "cannot read the ledger: the disk is full: nothing of this was written"},
+                {EDQUOT, "the quota of the disk is used up"},
+                {EIO, "the system refused to write"}};
+    static const struct {
+        const char *name;
+        sqlite3_syscall_ptr call;
+    } calls[] = {{"write", (sqlite3_syscall_ptr)refuse},
+                 {"pwrite", (sqlite3_syscall_ptr)refuse_at},
+                 {"pwrite64", (sqlite3_syscall_ptr)refuse_at}};
+    sqlite3_vfs *const vfs = sqlite3_vfs_find(NULL);
+    ridge_ledger *ledger;
+    ridge_error err;
+    size_t i, k;
+
+    ridge_ledger_free(open_file("refused", RIDGE_LEDGER_CREATE));
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        ridge_status status;
+
+        refused_for = rows[i].number;
+        for (k = 0; k < sizeof(calls) / sizeof(calls[0]); k++)
+            vfs->xSetSystemCall(vfs, calls[k].name, calls[k].call);
+        status = ridge_ledger_open(path_of("refused"), RIDGE_LEDGER_WRITE, &ledger, &err);
+        for (k = 0; k < sizeof(calls) / sizeof(calls[0]); k++)
+            vfs->xSetSystemCall(vfs, calls[k].name, NULL);
+        assert_int_equal(status, RIDGE_ERR_IO);
+        if (strstr(err.text, rows[i].words) == NULL)
+            fail_msg("found \"%s\", expected \"%s\"", err.text, rows[i].words);
+    }
+    ridge_ledger_free(open_file("refused", RIDGE_LEDGER_WRITE));
     (void)state;
 }
 
@@ -992,6 +1065,7 @@ int main(int argc, char **argv)
     cases_add(&list, "several writers", several_writers, NULL);
     cases_add(&list, "a locked ledger", locked, NULL);
     cases_add(&list, "a full disk", disk_full, NULL);
+    cases_add(&list, "writes that the system refuses", refused_writes, NULL);
     cases_add(&list, "a limit of the file size", file_limit, NULL);
     cases_add(&list, "merge in any order", merge_in_any_order, NULL);
     cases_add(&list, "builds", builds, NULL);

@@ -49,6 +49,30 @@ static void needed(void **state)
     (void)state;
 }
 
+/* Two placements of a pilot of six: another run has all six, and what they allow (t of 5 degrees of
+ * freedom, not of 1, with which it is 200). */
+static void needed_after_a_cut_pilot(void **state)
+{
+    ridge_interval interval = {
+        .centre = 0.001, .half_width = 0.09, .pilot_sd = 0.01, .count = 2, .pilot = 2};
+
+    assert_int_equal(bench_plan_needed(&interval, 6, 0.01), 9);
+    assert_int_equal(bench_plan_needed(&interval, 2, 0.01), 200);
+    interval.pilot_sd = 0.001;
+    assert_int_equal(bench_plan_needed(&interval, 6, 0.01), 6);
+    interval.half_width = NAN;
+    assert_int_equal(bench_plan_needed(&interval, 6, 0.01), 0);
+    (void)state;
+}
+
+static void takes_time(void **state)
+{
+    assert_float_equal(ridge_plan_budget_s(2, 1.5, 4), 10, 1e-12);
+    assert_true(isnan(ridge_plan_budget_s(2, 1.5, 0)));
+    assert_true(isnan(ridge_plan_budget_s(2, 0, 4)));
+    (void)state;
+}
+
 /* -- resampling -------------------------------------------------------------------------------- */
 
 enum { SESSIONS = 5000, PILOT = 6, BLOCKS = 4, MOST = 24 };
@@ -142,6 +166,8 @@ int main(void)
 
     CASES_ADD_ROWS(&list, plans, plan_cases);
     cases_add(&list, "needed", needed, NULL);
+    cases_add(&list, "needed, of a pilot that was cut", needed_after_a_cut_pilot, NULL);
+    cases_add(&list, "takes time", takes_time, NULL);
     CASES_ADD_ROWS(&list, miss_rates, miss_cases);
     return cases_run(&list, "plan");
 }

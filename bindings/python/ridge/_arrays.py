@@ -80,15 +80,22 @@ def nbytes(value: Any) -> int:
     return view.nbytes if view is not None else 0
 
 
-def dtype_of(value: Any) -> str:
+def _named_dtype_of(value: Any) -> Tuple[str, str]:
+    """Its own name of the type, and ridge's, "" where ridge has none."""
     if is_torch(value):
         name = str(value.dtype).split(".")[-1]
-        found = _TORCH.get(name)
-    else:
-        view = memoryview(value)
-        name = view.format
-        found = _FORMATS.get((name.lstrip("@=<"), view.itemsize))
-    if found is None:
+        return name, _TORCH.get(name, "")
+    view = memoryview(value)
+    return view.format, _FORMATS.get((view.format.lstrip("@=<"), view.itemsize), "")
+
+
+def known_dtype_of(value: Any) -> str:
+    return _named_dtype_of(value)[1]
+
+
+def dtype_of(value: Any) -> str:
+    name, found = _named_dtype_of(value)
+    if not found:
         raise RidgeError("RIDGE_ERR_UNSUPPORTED", f"element type {name} cannot be compared")
     return found
 

@@ -7,7 +7,7 @@ import json
 import os
 import pathlib
 import sys
-from typing import Any, Callable, Dict, Iterator, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 # Events of the callback, in the order of ridge_python.h.
 PREPARE, LAUNCH, FINISH, STOP, PROGRESS, OPEN, CASE, CLOSE, AGREE, BEHIND, AFTER = range(11)
@@ -93,7 +93,8 @@ def library() -> ctypes.CDLL:
     global _loaded
     if _loaded is not None:
         return _loaded
-    tried = []
+    tried: List[str] = []
+    named = os.environ.get("RIDGE_LIBRARY")
     for path in _file_names():
         tried.append(str(path))
         if not path.is_file():
@@ -101,8 +102,13 @@ def library() -> ctypes.CDLL:
         try:
             _loaded = _declare(ctypes.CDLL(str(path)))
         except (OSError, AttributeError) as error:
-            raise RidgeError("RIDGE_ERR_IO", f"{path}: {error}") from error
+            told = str(error)  # the loader's names the file already
+            raise RidgeError("RIDGE_ERR_IO",
+                             told if told.startswith(str(path)) else f"{path}: {told}") from error
         return _loaded
+    if named:
+        raise RidgeError("RIDGE_ERR_IO", f"no {named}, the file that $RIDGE_LIBRARY names: build it "
+                                         "(cmake --build build/release --target ridge_python)")
     raise RidgeError(
         "RIDGE_ERR_IO",
         f"no {pathlib.Path(tried[-1]).name}: build it (cmake --build build/release "

@@ -12,7 +12,7 @@ import ctypes
 import math
 import struct
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from . import _arms, _arrays
 from ._library import (AGREE, CASE, CLOSE, INVALID_ARGUMENT, OPEN, UNSUPPORTED, Handle, RidgeError)
@@ -40,6 +40,18 @@ def case_of_text(text: str) -> Dict[str, Any]:
     return case
 
 
+def dtype_among(values: Sequence[Any], asked: str) -> str:
+    """The one type that arrays have, those of whole numbers aside where others are floating-point.
+
+    The type of the case where some have it; "" where there are several, or one without a name.
+    """
+    found = {_arrays.known_dtype_of(value) for value in values if _arrays.is_array(value)}
+    floats = found - {"i64", "i32", "u32", "i16", "i8", "u8"}
+    if asked in found:
+        return asked
+    return (floats or found or {""}).pop() if len(floats or found) <= 1 else ""
+
+
 class Worker:
     """Answers the session: which callables, which sets, and what they cost."""
 
@@ -59,9 +71,10 @@ class Worker:
                 self.names[arm] = "python:" + ctypes.string_at(text).decode()
                 self.functions[arm] = _arms.load(self.names[arm])
             elif event == CASE:
-                work = self._case(arm, ctypes.string_at(text).decode())
+                work, dtype = self._case(arm, ctypes.string_at(text).decode())
                 for index, value in enumerate(work):
                     values[index] = struct.unpack("=Q", struct.pack("=d", value))[0]
+                ctypes.memmove(text, dtype.encode() + b"\0", len(dtype) + 1)
             elif event == AGREE:
                 image = (self._disagreement() or "").encode()[: size - 1]
                 ctypes.memmove(text, image + b"\0", len(image) + 1)
@@ -79,10 +92,11 @@ class Worker:
             return UNSUPPORTED if is_refusal else INVALID_ARGUMENT
         return 0
 
-    def _case(self, arm: int, text: str) -> List[float]:
-        """The case of an arm, and what a call costs: flop, read, written, footprint."""
+    def _case(self, arm: int, text: str) -> Tuple[List[float], str]:
+        """The case of an arm: what a call costs (flop, read, written, footprint), and its type."""
+        asked = case_of_text(text)
         other = self.cases.get(0) if arm == 1 and self.texts.get(0) == text else None
-        case = _arms.case_of(self.names[arm], self.functions[arm], case_of_text(text), other)
+        case = _arms.case_of(self.names[arm], self.functions[arm], asked, other)
         self.cases[arm], self.texts[arm] = case, text
         self.sets = None
         make = self._make(text)
@@ -91,7 +105,8 @@ class Worker:
         returned = [] if outputs or case.writes is not None else _arrays.outputs_of(
             case.call, arguments, outputs)
         read, written = _traffic(arguments, outputs, case.reads, case.writes, returned)
-        return [math.nan if case.flop is None else float(case.flop), read, written, read + written]
+        return ([math.nan if case.flop is None else float(case.flop), read, written, read + written],
+                dtype_among([*arguments, *returned], asked["dtype"]))
 
     def _make(self, text: str) -> Any:
         """The baseline's: both arms get the same sets."""
