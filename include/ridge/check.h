@@ -240,6 +240,10 @@ ridge_status ridge_check_kernel(ridge_device *device, const ridge_kernel *kernel
 typedef bool (*ridge_still_fails)(void *context, const ridge_case *at);
 void ridge_case_shrink(ridge_case *at, ridge_still_fails still_fails, void *context);
 
+/* What a kernel does wrong that is right in contiguous memory and not in this layout; NULL for
+ * contiguous. */
+const char *ridge_layout_mistake(ridge_layout layout);
+
 /* The default cases around a base case: extents from {0, 1, tile - 1, tile, tile + 1, 2 tile + 3,
  * 769, 5125, a power of two, a large one} per axis, all dtypes, layouts, in place or not, values;
  * pairwise covering. full: more extents. *out is new: ridge_cases_free(). seed draws the order and

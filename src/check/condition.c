@@ -44,10 +44,15 @@ static void change_inputs(const check_set *set, const check_answer *from, int ch
     }
 }
 
+static bool has_condition(const check_answer *of, size_t index)
+{
+    return of->condition[index] != NULL && of->out[index] != NULL;
+}
+
 static void note_moves(const check_set *set, const check_answer *moved, check_answer *of)
 {
     for (size_t i = 0; i < set->count; i++)
-        for (int64_t k = 0; of->condition[i] != NULL && k < set->buffers[i].element_count; k++) {
+        for (int64_t k = 0; has_condition(of, i) && k < set->buffers[i].element_count; k++) {
             const double move = fabs(moved->out[i][k] - of->out[i][k]) / STEP;
 
             /* One that leaves the numbers, or comes from there, bounds nothing. */
@@ -62,8 +67,7 @@ static bool does_matter(const checker *self, const check_answer *of)
     const double length = fmax(4, (double)self->work.accumulate_length);
 
     for (size_t i = 0; i < self->set.count; i++)
-        for (int64_t k = 0; of->condition[i] != NULL && k < self->set.buffers[i].element_count;
-             k++) {
+        for (int64_t k = 0; has_condition(of, i) && k < self->set.buffers[i].element_count; k++) {
             const double size = fabs(of->out[i][k]), terms = of->magnitude[i][k];
 
             if (of->condition[i][k] > 0.0625 * (size + length * (isnan(terms) ? size : terms)))

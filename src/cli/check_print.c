@@ -107,6 +107,7 @@ void check_summary_add(struct check_summary *summary, const ridge_check_result *
         else if (test->outcome == RIDGE_OUTCOME_SKIPPED || result->outcome == test->outcome)
             add_reason(summary, test, &result->at);
     }
+    check_extents_add(summary, result);
     switch (result->outcome) {
     case RIDGE_OUTCOME_PASS:
         summary->passed++;
@@ -419,35 +420,6 @@ static void write_reproduction(ridge_output *output, const struct check_summary 
                         ridge_test_name(test), summary->options);
 }
 
-/* Of a kernel that is wrong in one layout alone, several times, that is the cause: where its elements
- * are wrong follows from the strides. */
-static const char *layout_cause(const struct check_summary *summary, char *text, size_t size)
-{
-    static const char *const because[RIDGE_LAYOUT_COUNT] = {
-        [RIDGE_LAYOUT_PADDED] = "the stride of rows is ignored",
-        [RIDGE_LAYOUT_TRANSPOSED] = "strides are ignored",
-        [RIDGE_LAYOUT_SLICED] = "the stride of rows is ignored",
-        [RIDGE_LAYOUT_OFFSET] = "a begin that is not aligned is read or written by vectors",
-        [RIDGE_LAYOUT_BROADCAST] = "a stride of 0 is not followed",
-        [RIDGE_LAYOUT_REVERSED] = "a negative stride is not followed",
-    };
-    int layout, failing = -1;
-
-    for (layout = 0; layout < RIDGE_LAYOUT_COUNT; layout++) {
-        if (summary->layouts_failed[layout] == 0)
-            continue;
-        if (failing >= 0 || because[layout] == NULL)
-            return NULL;
-        failing = layout;
-    }
-    if (failing < 0 || summary->layouts_failed[failing] < 2 ||
-        summary->layouts_passed[RIDGE_LAYOUT_CONTIGUOUS] < 2)
-        return NULL;
-    snprintf(text, size, "only layout=%s fails: %s", ridge_layout_name((ridge_layout)failing),
-             because[failing]);
-    return text;
-}
-
 static void write_first(ridge_output *output, const struct check_summary *summary)
 {
     const ridge_check_result *const result =
@@ -458,10 +430,18 @@ static void write_first(ridge_output *output, const struct check_summary *summar
     size_t used;
 
     ridge_output_text(output, "\n");
-    if (layout_cause(summary, text, sizeof(text)) != NULL)
+    switch (check_summary_cause(summary, text, sizeof(text))) {
+    case CHECK_CAUSE_LAYOUTS:
         cli_labelled(output, LABEL_COLUMNS, "likely", text);
-    else if (mismatch->cause[0] != '\0')
+        break;
+    case CHECK_CAUSE_EXTENTS:
+        cli_labelled(output, LABEL_COLUMNS, "likely", text);
+        cli_labelled(output, LABEL_COLUMNS, "looks like", mismatch->cause);
+        break;
+    case CHECK_CAUSE_NONE:
         cli_labelled(output, LABEL_COLUMNS, "likely", mismatch->cause);
+        break;
+    }
     measure_case_text(&result->at, text, sizeof(text));
     measure_case_text(&summary->first.at, first, sizeof(first));
     used = strlen(text);

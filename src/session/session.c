@@ -308,6 +308,30 @@ static bool still_fails(void *context, const ridge_case *at)
            result.outcome == RIDGE_OUTCOME_FAIL && is_same_fault(s->failed, &result.mismatch);
 }
 
+/* Where the same in contiguous memory is right, the layout is the cause, wherever its wrong elements
+ * lie. */
+static void blame_layout(const worker *w, const ridge_check_options *options,
+                         ridge_check_result *failed)
+{
+    ridge_mismatch *const wrong = &failed->mismatch;
+    const char *const mistake = ridge_layout_mistake(failed->at.layout);
+    ridge_case at = failed->at;
+    ridge_check_result plain;
+
+    at.layout = RIDGE_LAYOUT_CONTIGUOUS;
+    if (mistake == NULL || is_stopped(w))
+        return;
+    ridge_case_text(&at, w->child->box->case_text, RIDGE_CASE_TEXT);
+    if (ridge_check_kernel(w->device, &w->watched[0].kernel, &at, options, &plain, NULL) !=
+            RIDGE_OK ||
+        (plain.outcome != RIDGE_OUTCOME_PASS && plain.outcome != RIDGE_OUTCOME_SUSPICIOUS))
+        return;
+    snprintf(wrong->cause, sizeof(wrong->cause),
+             "only with layout=%s, the same in contiguous memory is right: %s",
+             ridge_layout_name(failed->at.layout), mistake);
+    snprintf(wrong->cause_id, sizeof(wrong->cause_id), "layout");
+}
+
 /* Shrinks with the test that failed alone, which keeps the fault the same and the tries short. */
 static void shrink(worker *w, const ridge_check_result *failed)
 {
@@ -326,8 +350,10 @@ static void shrink(worker *w, const ridge_check_result *failed)
     if (!is_stopped(w) &&
         ridge_check_kernel(w->device, &w->watched[0].kernel, &at, &options, &result, NULL) ==
             RIDGE_OK &&
-        result.outcome == RIDGE_OUTCOME_FAIL)
+        result.outcome == RIDGE_OUTCOME_FAIL) {
+        blame_layout(w, &options, &result);
         session_send(w->child, SESSION_FRAME_SHRUNK, &result, sizeof(result));
+    }
 }
 
 static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err)
