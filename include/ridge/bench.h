@@ -287,6 +287,7 @@ ridge_status ridge_bench_measure(ridge_device *device, const ridge_bench_arm *ar
 /* -- results for programs ---------------------------------------------------------------------- */
 
 /* Objects whose keys are the names of the C fields, with base units; what is not known is null.
+ * What is a natural logarithm of a ratio of times has ln_ before its name: "ln_centre", "ln_delta".
  * The arms of a comparison are "a" and "b", its paths "a_path" and "b_path"; an interval has its
  * "ratio" too, and is null without a centre. */
 const char *ridge_mode_name(ridge_mode mode); /* "event" */

@@ -25,14 +25,14 @@ void ridge_interval_write_json(ridge_json *json, const char *key, const ridge_in
         return;
     }
     ridge_json_begin_object(json, key);
-    ridge_json_number(json, "centre", interval->centre);
-    ridge_json_number(json, "low", interval->low);
-    ridge_json_number(json, "high", interval->high);
-    ridge_json_number(json, "half_width", interval->half_width);
-    ridge_json_number(json, "detectable", interval->detectable);
+    ridge_json_number(json, "ln_centre", interval->centre);
+    ridge_json_number(json, "ln_low", interval->low);
+    ridge_json_number(json, "ln_high", interval->high);
+    ridge_json_number(json, "ln_half_width", interval->half_width);
+    ridge_json_number(json, "ln_detectable", interval->detectable);
     ridge_json_integer(json, "count", interval->count);
     ridge_json_integer(json, "pilot", interval->pilot);
-    ridge_json_number(json, "pilot_sd", interval->pilot_sd);
+    ridge_json_number(json, "ln_pilot_sd", interval->pilot_sd);
     ridge_json_number(json, "ratio", exp(interval->centre));
     ridge_json_end_object(json);
 }
@@ -82,7 +82,7 @@ void ridge_comparison_write_json(ridge_json *json, const char *key,
     ridge_json_text(json, "verdict", ridge_bench_verdict_name(comparison->verdict));
     ridge_interval_write_json(json, "interval", &comparison->interval);
     ridge_interval_write_json(json, "sustained", &comparison->sustained);
-    ridge_json_number(json, "delta", comparison->delta);
+    ridge_json_number(json, "ln_delta", comparison->delta);
     ridge_json_number(json, "p", comparison->p);
     ridge_json_bool(json, "by_sustained", comparison->by_sustained);
     ridge_json_bool(json, "regimes_disagree", comparison->regimes_disagree);
@@ -101,8 +101,8 @@ void ridge_comparison_write_json(ridge_json *json, const char *key,
     ridge_json_integer(json, "outputs_checked", comparison->outputs_checked);
     write_floors(json, &comparison->floors);
     ridge_json_number(json, "floor_frac", comparison->floor_frac);
-    ridge_json_number(json, "null_centre", comparison->null_centre);
-    ridge_json_number(json, "null_half_width", comparison->null_half_width);
+    ridge_json_number(json, "ln_null_centre", comparison->null_centre);
+    ridge_json_number(json, "ln_null_half_width", comparison->null_half_width);
     ridge_json_number(json, "duration_s", comparison->duration_s);
     ridge_json_bool(json, "is_interrupted", comparison->is_interrupted);
     ridge_json_bool(json, "is_busy", comparison->is_busy);

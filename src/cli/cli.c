@@ -193,6 +193,11 @@ const char *cli_base_name(const char *path)
     return last != NULL ? last + 1 : path;
 }
 
+const char *cli_arm_name(const char *name)
+{
+    return strlen(name) > CLI_ARM_COLUMNS ? cli_base_name(name) : name;
+}
+
 const char *cli_kernel_name(const ridge_report_kernel_info *info)
 {
     if (info->demangled_name != NULL)

@@ -18,7 +18,7 @@ static const ridge_style styles[RIDGE_VERDICT_COUNT] = {
     [RIDGE_VERDICT_INVALID] = RIDGE_STYLE_BAD,
 };
 
-enum { LINE_COLUMNS = 100, NAME_COLUMNS = 32 };
+enum { LINE_COLUMNS = 100, NAME_COLUMNS = CLI_ARM_COLUMNS };
 
 struct number {
     char text[32];
@@ -199,13 +199,14 @@ static void write_case(ridge_output *output, const ridge_comparison *comparison)
                         machine);
 }
 
-/* What tells a plug-in's kernels apart is behind the last slash, else at the end. */
+/* As they were given. What tells a plug-in's kernels apart is, in a long name, behind the last slash,
+ * else at the end. */
 static void arm_names(const ridge_comparison *comparison, const char *names[2])
 {
     int arm;
 
     for (arm = 0; arm < 2; arm++)
-        names[arm] = cli_base_name(comparison->arms[arm].name);
+        names[arm] = cli_arm_name(comparison->arms[arm].name);
     if (strcmp(names[0], names[1]) != 0 ||
         strcmp(comparison->arms[0].name, comparison->arms[1].name) == 0)
         return;

@@ -336,6 +336,10 @@ int cli_compile_pattern(const char *pattern, regex_t *expression);
 
 /* The name behind the last '/' or '\\'. */
 const char *cli_base_name(const char *path);
+/* A kernel as it was given, "./libmine.so:mine"; what is behind the last slash of a name that is longer
+ * than a column of a table has. */
+enum { CLI_ARM_COLUMNS = 32 };
+const char *cli_arm_name(const char *name);
 
 /* The name to show: demangled where there is one. */
 const char *cli_kernel_name(const ridge_report_kernel_info *info);

@@ -68,7 +68,7 @@ static void print_build(struct cli_query *query, ridge_output *output)
                    {FRAME, " B stack"},
                    {SHARED, " B static shared"},
                    {CODE, " B code"}};
-    const char *const texts[] = {cli_base_name(cli_query_text(query, KERNEL)),
+    const char *const texts[] = {cli_arm_name(cli_query_text(query, KERNEL)),
                                  cli_query_text(query, ARCH)};
     char number[32];
     size_t i, shown = 0;

@@ -174,6 +174,40 @@ static void prints_an_invalid_case(void **state)
     compare_summary_release(&summary);
 }
 
+/* As they were given, where that is not long. */
+static void names_a_plug_in_as_given(void **state)
+{
+    static const struct {
+        const char *a, *b, *a_shown, *b_shown;
+    } rows[] = {
+        {"./soft.so:right", "./soft.so:slow5", "  A  ./soft.so:right ", "  B  ./soft.so:slow5 "},
+        {"old/soft.so:right", "new/soft.so:right", "  A  old/soft.so:right ",
+         "  B  new/soft.so:right "},
+        {"rms_norm:ref", "/home/somebody/build/release/soft.so:right", "  A  rms_norm:ref ",
+         "  B  soft.so:right "},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct compare_summary summary = {.wanted_count = 1};
+        ridge_comparison one = comparison(RIDGE_VERDICT_SAME, 0.001, 0.002, 4096);
+        caught out;
+
+        snprintf(one.arms[0].name, sizeof(one.arms[0].name), "%s", rows[i].a);
+        snprintf(one.arms[1].name, sizeof(one.arms[1].name), "%s", rows[i].b);
+        assert_true(compare_summary_add(&summary, &one));
+        compare_summary_decide(&summary);
+        caught_open(&out, 100, false);
+        compare_write_text(out.output, &summary);
+        assert_int_equal(caught_close(&out, NULL), RIDGE_OK);
+        if (strstr(out.text, rows[i].a_shown) == NULL || strstr(out.text, rows[i].b_shown) == NULL)
+            fail_msg("row %zu: %s", i, out.text);
+        free(out.text);
+        compare_summary_release(&summary);
+    }
+}
+
 /* Four cases: one regresses in both runs, one claim is not confirmed, two claim nothing. */
 static void decides_a_sweep(void **state)
 {
@@ -245,6 +279,7 @@ int main(void)
     cases_add(&list, "one case", prints_one_case, NULL);
     cases_add(&list, "what would decide", says_what_would_decide, NULL);
     cases_add(&list, "invalid case", prints_an_invalid_case, NULL);
+    cases_add(&list, "plug-ins by name", names_a_plug_in_as_given, NULL);
     cases_add(&list, "sweep", decides_a_sweep, NULL);
     CASES_ADD_ROWS(&list, exits, exit_cases);
     return cases_run(&list, "compare_print");

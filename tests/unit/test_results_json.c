@@ -28,6 +28,7 @@ static ridge_status write_all(char **text)
     memset(&measurement, 0, sizeof(measurement));
     comparison.verdict = RIDGE_VERDICT_REGRESSED;
     comparison.interval = (ridge_interval){.centre = log(1.5), .low = 0.4, .high = 0.41};
+    comparison.delta = 0.01;
     comparison.sustained.centre = NAN;
     comparison.arms[1].median_ns = 20.5;
     comparison.arms[1].amortized_ns = NAN;
@@ -63,6 +64,9 @@ static ridge_status write_all(char **text)
 static const char *const members[] = {
     "\"verdict\": \"REGRESSED\"",
     "\"sustained\": null",
+    "\"ln_centre\": 0.40546",
+    "\"ln_low\": 0.4",
+    "\"ln_delta\": 0.01",
     "\"ratio\": 1.5",
     "\"median_ns\": 20.5",
     "\"amortized_ns\": null",

@@ -66,7 +66,7 @@ class Comparison(Result):
         super().__init__(raw)
         run = raw["run"]
         decided = run["sustained"] if run["by_sustained"] else run["interval"]
-        bounds = [decided and decided[key] for key in ("centre", "low", "high", "detectable")]
+        bounds = [decided and decided["ln_" + key] for key in ("centre", "low", "high", "detectable")]
         ratio, low, high, detectable = (None if b is None else math.exp(b) for b in bounds)
         self.verdict: str = run["verdict"]
         self.ratio: Optional[float] = ratio
@@ -82,7 +82,7 @@ class Comparison(Result):
             return f"{self.verdict}: {self.invalid_cause or 'nothing was measured'}{self._tail()}"
         width = max(len(arm["name"]) for arm in self.arms)
         lines = [f"{self.verdict}: B is {_text.effect(self.ratio)} "
-                 f"(delta {_text.percent(math.expm1(run['delta']))}, "
+                 f"(delta {_text.percent(math.expm1(run['ln_delta']))}, "
                  f"detectable here {_text.percent(self.detectable)})"]
         if self.invalid_cause:
             lines[0] = f"{self.verdict}: {self.invalid_cause}; guard {self.invalid_guard}"
