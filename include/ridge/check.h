@@ -34,8 +34,11 @@ typedef struct ridge_comparand {
     const char *name; /* of the buffer: "out" */
     const double *out, *ref;
     const double *magnitude; /* NULL: |ref|, at least its root mean square; NAN elements: |ref| */
-    const double *plain;     /* second opinion; NULL: none */
-    ridge_dtype dtype;       /* of out */
+    /* How far ref moves for a relative change of the inputs, over that change: twice that times the
+     * accumulator's unit is added to both bounds. NULL: nothing is. */
+    const double *condition;
+    const double *plain; /* second opinion; NULL: none */
+    ridge_dtype dtype;   /* of out */
     int ndim;
     int64_t shape[RIDGE_BUFFER_DIMS]; /* contiguous, last axis fastest */
     int64_t accumulate_length;        /* 0: elementwise */
@@ -236,6 +239,10 @@ ridge_status ridge_check_kernel(ridge_device *device, const ridge_kernel *kernel
  * still_fails runs the check. At most 64 tries. */
 typedef bool (*ridge_still_fails)(void *context, const ridge_case *at);
 void ridge_case_shrink(ridge_case *at, ridge_still_fails still_fails, void *context);
+
+/* What a kernel does wrong that is right in contiguous memory and not in this layout; NULL for
+ * contiguous. */
+const char *ridge_layout_mistake(ridge_layout layout);
 
 /* The default cases around a base case: extents from {0, 1, tile - 1, tile, tile + 1, 2 tile + 3,
  * 769, 5125, a power of two, a large one} per axis, all dtypes, layouts, in place or not, values;

@@ -148,8 +148,11 @@ typedef struct ridge_view {
 /* The same for a reference, in double, contiguous in logical order whatever the strides: inputs as
  * stored (already rounded), outputs to be filled. For INOUT in[i] is the value before. magnitude[i]
  * (NULL: not wanted) takes, for each output element, the sum of the absolute values that were
- * added to make it: sum |a||b| of a dot product. What bounds the rounding error. A reference that
- * does not fill it leaves it NAN, then |out| serves. */
+ * added to make it: sum |a||b| of a dot product, |out| where all that is added has one sign (a norm, a
+ * softmax). What bounds the rounding error. A reference that does not fill it leaves it NAN, then
+ * |out| serves, at least its root mean square. What a formula amplifies (exp, a difference) is no
+ * part of it: where the bound does not hold, the reference is asked again with its inputs a rounding
+ * away, and what it moves is allowed beside. So it must be smooth in double, as the formula is. */
 typedef struct ridge_reference_view {
     const double *const *in;
     double *const *out;
@@ -166,7 +169,9 @@ typedef struct ridge_kernel_work {
     double read_bytes, written_bytes; /* compulsory */
     double footprint_bytes;           /* touched by a launch; 0: the sum of the buffers */
     int peak;                         /* ridge_peak; 0: none */
-    int64_t accumulate_length; /* longest chain of additions of the error bound; 0: elementwise */
+    /* Longest chain of additions of the error bound, and one for each rounding behind it: k of a
+     * product, n + 4 of a norm or a softmax of n. 0: elementwise, 2 ulp are allowed. */
+    int64_t accumulate_length;
 } ridge_kernel_work;
 
 /* -- a kernel ---------------------------------------------------------------------------------- */

@@ -151,7 +151,11 @@ typedef struct ridge_device_account {
     double queue_depth_median; /* NAN: no launches recorded */
     size_t queue_depth_most;
     double queue_empty_frac; /* launches that found nothing queued or running; NAN */
-    int64_t queue_full_ns;   /* threads that launch this device's work waited for room; summed */
+    /* Time in which a thread that launches this device's work waited for the GPU (a call to synchronise,
+     * a copy that blocks), in front of the last launch: without these waits the span is shorter by this
+     * much at most. 0 where no launch was recorded. */
+    int64_t waited_ns;
+    int64_t queue_full_ns; /* threads that launch this device's work waited for room; summed */
 
     int64_t concurrent_ns;  /* two pieces of work or more */
     int64_t copy_ns;        /* union of copies and memsets */
@@ -263,6 +267,7 @@ ridge_status ridge_given_bounds_unused(const ridge_given_bounds *bounds, const r
 typedef struct ridge_timeline_next {
     bool is_inside; /* the kernels come first; false: the host does */
     char fix[400];  /* what to do about the time between; when inside "" below 5 % of idle time */
+    bool is_sync;   /* fix is to remove waits: it gives sync_gain */
     /* What to do about exposed communication, where that road gives more than the others and 5 % of
      * the span or more are such; it comes first then. "" */
     char exposed[240];
@@ -278,6 +283,10 @@ typedef struct ridge_timeline_next {
      * makes it less. Without idle time; with the calls of the worst kernel that have a least time at
      * it (NAN: none has), that kernel twice as fast, all such calls. NAN: nothing would be left. */
     double idle_gain, worst_gain, worst_half_gain, kernels_gain;
+    /* Without waits for the GPU alone: what is left is no less than the busy time, nor than what the
+     * threads that launch need for themselves, the span less waited_ns. 1 to idle_gain. NAN: nothing
+     * would be left, or no launch was recorded. */
+    double sync_gain;
     /* With copies under kernels as far as they go: no less is left than the busiest direction of them,
      * as fast as they are here. NAN: nothing would be left. */
     double copy_gain;

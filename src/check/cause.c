@@ -446,6 +446,22 @@ static bool far_beyond(const check_facts *facts, char *text, size_t size)
     return true;
 }
 
+/* A sum or a softmax whose work() says nothing is taken for elementwise, and looks like this. */
+static bool held_to_ulp(const check_facts *facts, char *text, size_t size)
+{
+    enum { MOST = 1000 }; /* times the bound: what sums of single precision reach */
+
+    if (!facts->bounds->is_elementwise || facts->bounds->is_exact || facts->bounds->is_integer ||
+        facts->small_share < NEARLY_ALL || wrong_share(facts) < 0.01 ||
+        facts->out->worst_scaled_error > MOST)
+        return false;
+    snprintf(text, size,
+             "more than the %g ulp of an elementwise function: a coarse approximation; of sums "
+             "work() has to say accumulate_length",
+             facts->bounds->ulp_most);
+    return true;
+}
+
 static bool low_precision(const check_facts *facts, char *text, size_t size)
 {
     double larger;
@@ -546,6 +562,7 @@ static const struct rule {
     {"missing_term", terms},
     {"shifted", shifted},
     {"input_copied", input_copied},
+    {"beyond_ulp", held_to_ulp},
     {"beyond_rounding", far_beyond},
     {"low_precision", low_precision},
     {"whole_rows", whole_rows},

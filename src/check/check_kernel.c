@@ -169,7 +169,7 @@ ridge_status check_base(checker *self, ridge_error *err)
 
 /* -- reference --------------------------------------------------------------------------------- */
 
-static ridge_status take_doubles(double **out, int64_t count, double value, ridge_error *err)
+ridge_status check_doubles(double **out, int64_t count, double value, ridge_error *err)
 {
     const size_t size = count > 0 ? (size_t)count : 1;
 
@@ -192,13 +192,13 @@ ridge_status check_answer_create(const check_set *set, bool with_plain, check_an
         const check_buffer *const of = &set->buffers[i];
 
         if (of->is_input)
-            status = take_doubles(&out->in[i], of->element_count, 0, err);
+            status = check_doubles(&out->in[i], of->element_count, 0, err);
         if (status == RIDGE_OK && of->is_output) {
-            status = take_doubles(&out->out[i], of->element_count, NAN, err);
+            status = check_doubles(&out->out[i], of->element_count, NAN, err);
             if (status == RIDGE_OK)
-                status = take_doubles(&out->magnitude[i], of->element_count, NAN, err);
+                status = check_doubles(&out->magnitude[i], of->element_count, NAN, err);
             if (status == RIDGE_OK && with_plain)
-                status = take_doubles(&out->plain[i], of->element_count, NAN, err);
+                status = check_doubles(&out->plain[i], of->element_count, NAN, err);
         }
     }
     if (status != RIDGE_OK)
@@ -213,6 +213,7 @@ void check_answer_release(check_answer *of)
         ridge_free(of->out[i]);
         ridge_free(of->magnitude[i]);
         ridge_free(of->plain[i]);
+        ridge_free(of->condition[i]);
     }
     memset(of, 0, sizeof(*of));
 }

@@ -8,6 +8,7 @@
  *     check_rows.c      which rows of a large case are verified
  *     check_kernel.c    order of the check; launch, reference, comparison
  *     check_exact.c     tests of values, against a reference
+ *     condition.c       how far the right answer moves with its inputs
  *     check_neighbour.c one row changed
  *     check_tests.c     tests of memory, state and order, without one
  */
@@ -170,6 +171,7 @@ typedef struct checker {
 typedef struct check_answer {
     double *in[RIDGE_KERNEL_BUFFERS], *out[RIDGE_KERNEL_BUFFERS];
     double *magnitude[RIDGE_KERNEL_BUFFERS], *plain[RIDGE_KERNEL_BUFFERS];
+    double *condition[RIDGE_KERNEL_BUFFERS]; /* NULL until asked for */
 } check_answer;
 
 typedef ridge_status (*check_test_function)(checker *self, ridge_test_result *out,
@@ -199,6 +201,12 @@ ridge_status check_answer_create(const check_set *set, bool with_plain, check_an
 void check_answer_release(check_answer *of);
 ridge_status check_answer_compute(const checker *self, check_answer *of, bool with_plain,
                                   ridge_error *err);
+
+/* count doubles of this value. */
+ridge_status check_doubles(double **out, int64_t count, double value, ridge_error *err);
+/* Fills condition of a computed answer: of each element of an output of a floating type, how far it
+ * moves for a relative change of the inputs, over that change. */
+ridge_status check_condition(const checker *self, check_answer *of, ridge_error *err);
 
 /* check_rows.c: which rows of a large case are verified, NULL and 0 when all are. */
 ridge_status check_rows_choose(checker *self, ridge_error *err);

@@ -12,6 +12,9 @@
  * sign and accumulators that truncate have errors that are not: where the magnitude is |ref| itself
  * the hard bound alone holds.
  *
+ * Where the reference says how far inputs a rounding away would move it, two such moves are allowed
+ * beside (condition.c): one for what is rounded before the formula, one for its first difference.
+ *
  * Elementwise functions are held to units in the last place of the type instead. */
 #include <math.h>
 #include <string.h>
@@ -207,9 +210,9 @@ static check_judgement judge_integer(const check_bounds *bounds, double out, dou
     return got;
 }
 
-/* What is not equal and finite. */
+/* What is not equal and finite. moved: what inputs a rounding away explain. */
 static check_judgement judge_other(const check_bounds *bounds, double out, double ref,
-                                   double magnitude)
+                                   double magnitude, double moved)
 {
     double suspicion;
     double hard;
@@ -222,7 +225,8 @@ static check_judgement judge_other(const check_bounds *bounds, double out, doubl
         if (got.verdict == CHECK_EQUAL || !isfinite(out) || !isfinite(ref))
             return got;
     }
-    hard = hard_bound(bounds, ref, magnitude, &suspicion);
+    hard = hard_bound(bounds, ref, magnitude, &suspicion) + moved;
+    suspicion += moved;
     got.error = fabs(out - ref);
     got.ulp = ulp_distance(bounds, out, ref);
     if (got.ulp == 0 && (!bounds->is_exact || check_rounded(bounds, ref) == out)) {
@@ -346,7 +350,10 @@ static ridge_status judge_all(const ridge_comparand *pair, const check_bounds *b
             continue;
         }
         got = judge_other(bounds, pair->out[i], ref,
-                          pair->magnitude == NULL ? NAN : pair->magnitude[i]);
+                          pair->magnitude == NULL ? NAN : pair->magnitude[i],
+                          pair->condition == NULL || bounds->is_exact
+                              ? 0
+                              : 2 * bounds->unit_sum * pair->condition[i]);
         state->equal_count += got.verdict == CHECK_EQUAL;
         out->ulp_histogram[got.ulp == 0 ? 0 : ulp_bin(got.ulp)]++;
         if (got.verdict != CHECK_STRUCTURE && (double)got.ulp > out->ulp_most)

@@ -62,6 +62,20 @@ static bool shrink_axis(shrinker *self, size_t axis)
     return false;
 }
 
+const char *ridge_layout_mistake(ridge_layout layout)
+{
+    static const char *const mistakes[RIDGE_LAYOUT_COUNT] = {
+        [RIDGE_LAYOUT_PADDED] = "the stride of rows is ignored",
+        [RIDGE_LAYOUT_TRANSPOSED] = "strides are ignored",
+        [RIDGE_LAYOUT_SLICED] = "the stride of rows is ignored",
+        [RIDGE_LAYOUT_OFFSET] = "a begin that is not aligned is read or written by vectors",
+        [RIDGE_LAYOUT_BROADCAST] = "a stride of 0 is not followed",
+        [RIDGE_LAYOUT_REVERSED] = "a negative stride is not followed",
+    };
+
+    return (unsigned)layout < RIDGE_LAYOUT_COUNT ? mistakes[layout] : NULL;
+}
+
 void ridge_case_shrink(ridge_case *at, ridge_still_fails still_fails, void *context)
 {
     shrinker self = {at, still_fails, context, 0};

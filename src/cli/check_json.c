@@ -82,12 +82,14 @@ static void write_lists(ridge_json *json, const struct check_summary *summary)
 void check_write_json(ridge_output *output, const struct check_summary *summary)
 {
     ridge_json *const json = ridge_json_create(output);
+    char cause[300];
 
     ridge_json_begin_object(json, NULL);
     ridge_json_text(json, "schema", "ridge-check/1");
     ridge_json_text(json, "kernel", summary->kernel);
     ridge_json_bool(json, "is_right", check_summary_exit(summary) == CLI_DONE);
     ridge_json_bool(json, "is_interrupted", summary->is_interrupted);
+    ridge_json_bool(json, "is_stopped", summary->stop_exit != CLI_DONE);
     ridge_json_count(json, "case_count", summary->case_count);
     ridge_json_count(json, "passed", summary->passed);
     ridge_json_count(json, "suspicious", summary->suspicious);
@@ -99,6 +101,9 @@ void check_write_json(ridge_output *output, const struct check_summary *summary)
                       summary->has_bound ? summary->worst_scaled_error : NAN);
     ridge_json_number(json, "duration_s", summary->duration_s);
     ridge_json_text(json, "sanitizer", summary->sanitizer[0] != '\0' ? summary->sanitizer : NULL);
+    ridge_json_text(json, "common_cause",
+                    check_summary_cause(summary, cause, sizeof(cause)) == CHECK_CAUSE_NONE ? NULL
+                                                                                           : cause);
     write_tests(json, summary);
     write_lists(json, summary);
     if (summary->has_first)

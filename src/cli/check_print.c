@@ -107,6 +107,7 @@ void check_summary_add(struct check_summary *summary, const ridge_check_result *
         else if (test->outcome == RIDGE_OUTCOME_SKIPPED || result->outcome == test->outcome)
             add_reason(summary, test, &result->at);
     }
+    check_extents_add(summary, result);
     switch (result->outcome) {
     case RIDGE_OUTCOME_PASS:
         summary->passed++;
@@ -145,6 +146,8 @@ void check_summary_shrunk(struct check_summary *summary, const ridge_check_resul
 
 int check_summary_exit(const struct check_summary *summary)
 {
+    if (summary->stop_exit != CLI_DONE)
+        return summary->stop_exit;
     if (summary->failed > 0 || summary->sanitizer_failed)
         return CLI_NO;
     if (summary->is_interrupted)
@@ -169,13 +172,29 @@ static void add_test_words(const struct check_summary *summary, ridge_test test,
         snprintf(text + used, size - used, ", %s", words);
 }
 
+/* Not all cases were looked at: what was is no verdict on the kernel. */
+static bool is_cut_short(const struct check_summary *summary)
+{
+    return summary->is_interrupted || summary->stop_exit != CLI_DONE;
+}
+
+static const char *cut_text(const struct check_summary *summary)
+{
+    return summary->is_interrupted ? "interrupted" : "stopped by an error";
+}
+
 static void write_right(const struct check_summary *summary, char *text, size_t size)
 {
     const size_t done = summary->passed + summary->suspicious;
-    size_t used = (size_t)snprintf(text, size, "%s: %s: ", summary->kernel,
-                                   summary->unverified == done ? "unverified, no reference"
-                                   : summary->is_interrupted   ? "interrupted, right so far"
-                                                               : "right");
+    const bool is_verified = summary->unverified < done;
+    size_t used = (size_t)snprintf(text, size, "%s: ", summary->kernel);
+
+    if (is_cut_short(summary))
+        used += (size_t)snprintf(text + used, size - used, "%s, %s so far: ", cut_text(summary),
+                                 is_verified ? "right" : "unverified, no reference");
+    else
+        used += (size_t)snprintf(text + used, size - used,
+                                 "%s: ", is_verified ? "right" : "unverified, no reference");
 
     if (summary->unverified > 0 && summary->unverified < done)
         used += (size_t)snprintf(text + used, size - used, "%zu of ", done - summary->unverified);
@@ -192,6 +211,7 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
 {
     const size_t tried = summary->passed + summary->suspicious + summary->failed;
     ridge_style style = RIDGE_STYLE_BAD;
+    bool is_told = false;
     char text[400];
 
     if (summary->failed > 0) {
@@ -218,14 +238,16 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
                  "within the bound",
                  summary->kernel, summary->suspicious, tried, plural(tried));
     } else {
-        style = RIDGE_STYLE_GOOD;
+        style = is_cut_short(summary) ? RIDGE_STYLE_WARN : RIDGE_STYLE_GOOD;
+        is_told = true;
         write_right(summary, text, sizeof(text));
     }
     ridge_output_styled(output, style, text);
     if (summary->no_axes != NULL && !summary->has_axes && tried > 0)
         ridge_output_format(output, "; one shape only: %s", summary->no_axes);
-    ridge_output_text(
-        output, summary->is_interrupted && style != RIDGE_STYLE_GOOD ? " (interrupted)\n" : "\n");
+    if (is_cut_short(summary) && !is_told)
+        ridge_output_format(output, " (%s)", cut_text(summary));
+    ridge_output_text(output, "\n");
 }
 
 /* -- where it is wrong ------------------------------------------------------------------------- */
@@ -343,11 +365,26 @@ static void write_opinion(ridge_output *output, const ridge_mismatch *mismatch)
     cli_labelled(output, LABEL_COLUMNS, "plain", text);
 }
 
-/* A picture says something when failures are neither everywhere nor in a few cells, which are told
+static bool is_blank(const ridge_mismatch *mismatch, int row)
+{
+    int column;
+
+    for (column = 0; column < mismatch->picture_columns; column++)
+        if (mismatch->picture[row][column] != ' ')
+            return false;
+    return true;
+}
+
+static void write_row(ridge_output *output, const ridge_mismatch *mismatch, int row)
+{
+    ridge_output_format(output, "  |%.*s|\n", RIDGE_MISMATCH_PICTURE, mismatch->picture[row]);
+}
+
+/* Lines without a failure are counted, not drawn. A picture says something when failures are neither everywhere nor in a few cells, which are told
  * by their places. */
 static void write_picture(ridge_output *output, const ridge_mismatch *mismatch)
 {
-    int marked = 0, row, column;
+    int marked = 0, blank = 0, row, column;
 
     if (mismatch->picture_rows < 2 || mismatch->picture_columns < 2)
         return;
@@ -359,8 +396,19 @@ static void write_picture(ridge_output *output, const ridge_mismatch *mismatch)
         return;
     ridge_output_format(output, "\n  failing share, axis %d down, axis %d across\n",
                         mismatch->picture_axis[0], mismatch->picture_axis[1]);
-    for (row = 0; row < mismatch->picture_rows; row++)
-        ridge_output_format(output, "  |%.*s|\n", RIDGE_MISMATCH_PICTURE, mismatch->picture[row]);
+    for (row = 0; row <= mismatch->picture_rows; row++) {
+        if (row < mismatch->picture_rows && is_blank(mismatch, row)) {
+            blank++;
+            continue;
+        }
+        if (blank == 1)
+            write_row(output, mismatch, row - 1);
+        else if (blank > 1)
+            ridge_output_format(output, "  %d blank lines\n", blank);
+        blank = 0;
+        if (row < mismatch->picture_rows)
+            write_row(output, mismatch, row);
+    }
 }
 
 static void write_reproduction(ridge_output *output, const struct check_summary *summary,
@@ -373,35 +421,6 @@ static void write_reproduction(ridge_output *output, const struct check_summary 
                         ridge_test_name(test), summary->options);
 }
 
-/* Of a kernel that is wrong in one layout alone, several times, that is the cause: where its elements
- * are wrong follows from the strides. */
-static const char *layout_cause(const struct check_summary *summary, char *text, size_t size)
-{
-    static const char *const because[RIDGE_LAYOUT_COUNT] = {
-        [RIDGE_LAYOUT_PADDED] = "the stride of rows is ignored",
-        [RIDGE_LAYOUT_TRANSPOSED] = "strides are ignored",
-        [RIDGE_LAYOUT_SLICED] = "the stride of rows is ignored",
-        [RIDGE_LAYOUT_OFFSET] = "a begin that is not aligned is read or written by vectors",
-        [RIDGE_LAYOUT_BROADCAST] = "a stride of 0 is not followed",
-        [RIDGE_LAYOUT_REVERSED] = "a negative stride is not followed",
-    };
-    int layout, failing = -1;
-
-    for (layout = 0; layout < RIDGE_LAYOUT_COUNT; layout++) {
-        if (summary->layouts_failed[layout] == 0)
-            continue;
-        if (failing >= 0 || because[layout] == NULL)
-            return NULL;
-        failing = layout;
-    }
-    if (failing < 0 || summary->layouts_failed[failing] < 2 ||
-        summary->layouts_passed[RIDGE_LAYOUT_CONTIGUOUS] < 2)
-        return NULL;
-    snprintf(text, size, "only layout=%s fails: %s", ridge_layout_name((ridge_layout)failing),
-             because[failing]);
-    return text;
-}
-
 static void write_first(ridge_output *output, const struct check_summary *summary)
 {
     const ridge_check_result *const result =
@@ -412,10 +431,18 @@ static void write_first(ridge_output *output, const struct check_summary *summar
     size_t used;
 
     ridge_output_text(output, "\n");
-    if (layout_cause(summary, text, sizeof(text)) != NULL)
+    switch (check_summary_cause(summary, text, sizeof(text))) {
+    case CHECK_CAUSE_LAYOUTS:
         cli_labelled(output, LABEL_COLUMNS, "likely", text);
-    else if (mismatch->cause[0] != '\0')
+        break;
+    case CHECK_CAUSE_EXTENTS:
+        cli_labelled(output, LABEL_COLUMNS, "likely", text);
+        cli_labelled(output, LABEL_COLUMNS, "looks like", mismatch->cause);
+        break;
+    case CHECK_CAUSE_NONE:
         cli_labelled(output, LABEL_COLUMNS, "likely", mismatch->cause);
+        break;
+    }
     measure_case_text(&result->at, text, sizeof(text));
     measure_case_text(&summary->first.at, first, sizeof(first));
     used = strlen(text);

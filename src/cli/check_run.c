@@ -134,6 +134,7 @@ static int run(struct request *request, const char *kernel, const struct cli_out
                                      .no_axes = no_axes_text(request, kernel)};
     measure_run(m, &session, &sink, &exit_status);
     summary.is_interrupted = measure_is_interrupted();
+    summary.stop_exit = exit_status;
     if (request->sanitizer && exit_status == CLI_DONE && !summary.is_interrupted &&
         collector.small_count > 0)
         run_sanitizer(m, &collector);
@@ -146,7 +147,7 @@ static int run(struct request *request, const char *kernel, const struct cli_out
         check_write_json(output, &summary);
     else
         check_write_text(output, &summary);
-    return cli_close(output, exit_status != CLI_DONE ? exit_status : check_summary_exit(&summary));
+    return cli_close(output, check_summary_exit(&summary));
 }
 
 int cmd_check(int argc, char **argv)

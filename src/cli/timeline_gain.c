@@ -68,22 +68,40 @@ static bool is_too_little(const struct timeline_view *view)
            (gain >= few_most && view->account->kernel_count + view->account->graph_row_count < FEW);
 }
 
+/* What the advice to remove waits gives, where the host is in the way behind them. */
+static void sync_text(const ridge_timeline_next *next, char *buffer, size_t size)
+{
+    char sync[32], idle[32];
+
+    buffer[0] = '\0';
+    if (!next->is_sync || isnan(next->sync_gain))
+        return;
+    snprintf(sync, sizeof(sync), "%.2fx", next->sync_gain);
+    snprintf(idle, sizeof(idle), "%.2fx", next->idle_gain);
+    if (strcmp(sync, idle) != 0)
+        snprintf(buffer, size, "%s without waits, then the host is the limit; ", sync);
+}
+
 static void idle_text(const struct timeline_view *view, char *buffer, size_t size)
 {
     const ridge_timeline_next *const next = &view->next;
+    char sync[64];
 
     buffer[0] = '\0';
     if (view->account->idle_ns == 0 || isnan(next->idle_gain) || is_too_little(view))
         return;
+    sync_text(next, sync, sizeof(sync));
     if (has_start(next) && next->idle_gain < gain_most)
         snprintf(buffer, size,
-                 "%.2fx without idle, but %.2fx behind the start, which has %.0f %% of it",
-                 next->idle_gain, next->steady_gain, floor(100 * next->start_frac));
+                 "%s%.2fx without%s idle, but %.2fx behind the start, which has %.0f %% of it",
+                 sync, next->idle_gain, sync[0] != '\0' ? " any" : "", next->steady_gain,
+                 floor(100 * next->start_frac));
     else if (has_start(next))
         snprintf(buffer, size, "%.2fx without idle behind the start, which has %.0f %% of it",
                  next->steady_gain, floor(100 * next->start_frac));
     else
-        snprintf(buffer, size, "%.2fx without idle", next->idle_gain);
+        snprintf(buffer, size, "%s%.2fx without%s idle", sync, next->idle_gain,
+                 sync[0] != '\0' ? " any" : "");
 }
 
 static void little_text(const struct timeline_view *view, char *buffer, size_t size)

@@ -378,6 +378,7 @@ static void write_next(const ridge_timeline_next *next, ridge_json *json)
     ridge_json_text(json, "worst", next->worst != NULL ? next->worst->sum.name : NULL);
     ridge_json_text(json, "ncu", next->ncu != NULL && next->ncu[0] != '\0' ? next->ncu : NULL);
     ridge_json_number(json, "idle_gain", next->idle_gain);
+    ridge_json_number(json, "sync_gain", next->sync_gain);
     ridge_json_number(json, "start_frac", next->start_frac);
     ridge_json_number(json, "steady_gain", next->steady_gain);
     ridge_json_number(json, "copy_gain", next->copy_gain);

@@ -308,6 +308,30 @@ static bool still_fails(void *context, const ridge_case *at)
            result.outcome == RIDGE_OUTCOME_FAIL && is_same_fault(s->failed, &result.mismatch);
 }
 
+/* Where the same in contiguous memory is right, the layout is the cause, wherever its wrong elements
+ * lie. */
+static void blame_layout(const worker *w, const ridge_check_options *options,
+                         ridge_check_result *failed)
+{
+    ridge_mismatch *const wrong = &failed->mismatch;
+    const char *const mistake = ridge_layout_mistake(failed->at.layout);
+    ridge_case at = failed->at;
+    ridge_check_result plain;
+
+    at.layout = RIDGE_LAYOUT_CONTIGUOUS;
+    if (mistake == NULL || is_stopped(w))
+        return;
+    ridge_case_text(&at, w->child->box->case_text, RIDGE_CASE_TEXT);
+    if (ridge_check_kernel(w->device, &w->watched[0].kernel, &at, options, &plain, NULL) !=
+            RIDGE_OK ||
+        (plain.outcome != RIDGE_OUTCOME_PASS && plain.outcome != RIDGE_OUTCOME_SUSPICIOUS))
+        return;
+    snprintf(wrong->cause, sizeof(wrong->cause),
+             "only with layout=%s, the same in contiguous memory is right: %s",
+             ridge_layout_name(failed->at.layout), mistake);
+    snprintf(wrong->cause_id, sizeof(wrong->cause_id), "layout");
+}
+
 /* Shrinks with the test that failed alone, which keeps the fault the same and the tries short. */
 static void shrink(worker *w, const ridge_check_result *failed)
 {
@@ -326,8 +350,10 @@ static void shrink(worker *w, const ridge_check_result *failed)
     if (!is_stopped(w) &&
         ridge_check_kernel(w->device, &w->watched[0].kernel, &at, &options, &result, NULL) ==
             RIDGE_OK &&
-        result.outcome == RIDGE_OUTCOME_FAIL)
+        result.outcome == RIDGE_OUTCOME_FAIL) {
+        blame_layout(w, &options, &result);
         session_send(w->child, SESSION_FRAME_SHRUNK, &result, sizeof(result));
+    }
 }
 
 static ridge_status check_case(worker *w, const ridge_case *at, ridge_error *err)
@@ -481,8 +507,15 @@ static ridge_status run_case(worker *w, const ridge_case *at, ridge_error *err)
         work = (ridge_kernel_work){NAN, NAN, NAN, NAN, 0, 0};
     session_case_shown(w->request, w->case_index, at, &shown);
     session_records_case(&w->records, family_of(w), &shown, &work);
-    if (w->request->kind == RIDGE_SESSION_CHECK)
-        return check_case(w, at, err); /* its result names the case */
+    if (w->request->kind == RIDGE_SESSION_CHECK) {
+        status = check_case(w, at, &why);
+        /* The result of a case names it, which one of CUDA becomes; other errors end the check. */
+        if (status == RIDGE_OK)
+            return RIDGE_OK;
+        return status == RIDGE_ERR_CUDA
+                   ? ridge_fail(err, status, "%s", why.text)
+                   : ridge_fail(err, status, "%s, case %.120s", why.text, case_text);
+    }
     status = measure_case(w, at, &shown, &why);
     return status == RIDGE_OK ? RIDGE_OK
                               : ridge_fail(err, status, "case %.120s: %s", case_text, why.text);

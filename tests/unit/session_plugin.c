@@ -11,12 +11,30 @@
 
 #include "ridge/family.h"
 
+enum deed {
+    GOOD,
+    SLOW,
+    CRASH,
+    ABORT,
+    EXIT,
+    HANG,
+    EARLY,
+    SHORT,
+    PRINT,
+    ALLOCATE,
+    NO_STATUS,
+    NO_WORD,
+    NO_END,
+    NO_MEMORY, /* in its second case, of m=7 */
+    STRIDES    /* ignores them */
+};
+
 static ridge_status describe(const ridge_kernel *self, const ridge_case *at,
                              ridge_buffer_desc *buffers, size_t *count, ridge_error *err)
 {
     const int64_t m = ridge_case_axis(at, "m", 64);
 
-    (void)self, (void)err;
+    (void)err;
     memset(buffers, 0, 2 * sizeof(*buffers));
     memcpy(buffers[0].name, "out", 4);
     buffers[0].role = RIDGE_ROLE_OUT;
@@ -27,6 +45,12 @@ static ridge_status describe(const ridge_kernel *self, const ridge_case *at,
     buffers[0].shape[0] = buffers[1].shape[0] = m;
     /* The loops below know no strides. */
     buffers[0].keeps_layout = buffers[1].keeps_layout = true;
+    if (*(const enum deed *)self->context == STRIDES)
+        for (int i = 0; i < 2; i++) {
+            buffers[i].ndim = 2;
+            buffers[i].shape[1] = 1;
+            buffers[i].keeps_layout = false;
+        }
     *count = 2;
     return RIDGE_OK;
 }
@@ -61,22 +85,6 @@ static void twice(const ridge_case *at, const ridge_view *view, int64_t count)
     for (int64_t i = 0; i < count; i++)
         out[i] = 2 * x[i];
 }
-
-enum deed {
-    GOOD,
-    SLOW,
-    CRASH,
-    ABORT,
-    EXIT,
-    HANG,
-    EARLY,
-    SHORT,
-    PRINT,
-    ALLOCATE,
-    NO_STATUS,
-    NO_WORD,
-    NO_END
-};
 
 static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const ridge_view *view,
                            void *state, struct CUstream_st *stream, ridge_error *err)
@@ -115,6 +123,10 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
     case NO_END:
         memset(err->text, 'x', sizeof(err->text));
         return RIDGE_ERR_CUDA;
+    case NO_MEMORY:
+        if (m == 7)
+            return RIDGE_ERR_OUT_OF_MEMORY;
+        break;
     default:
         break;
     }
@@ -123,8 +135,8 @@ static ridge_status launch(const ridge_kernel *self, const ridge_case *at, const
     return RIDGE_OK;
 }
 
-static enum deed deeds[] = {GOOD,  SLOW,  CRASH,    ABORT,     EXIT,    HANG,  EARLY,
-                            SHORT, PRINT, ALLOCATE, NO_STATUS, NO_WORD, NO_END};
+static enum deed deeds[] = {GOOD,  SLOW,     CRASH,     ABORT,   EXIT,   HANG,      EARLY,  SHORT,
+                            PRINT, ALLOCATE, NO_STATUS, NO_WORD, NO_END, NO_MEMORY, STRIDES};
 
 #define KERNEL(index, text)                                                                        \
     {                                                                                              \
@@ -136,7 +148,7 @@ static const ridge_kernel kernels[] = {
     KERNEL(ABORT, "abort"),       KERNEL(EXIT, "exit"),           KERNEL(HANG, "hang"),
     KERNEL(EARLY, "early"),       KERNEL(SHORT, "short"),         KERNEL(PRINT, "print"),
     KERNEL(ALLOCATE, "allocate"), KERNEL(NO_STATUS, "no_status"), KERNEL(NO_WORD, "no_word"),
-    KERNEL(NO_END, "no_end"),
+    KERNEL(NO_END, "no_end"),     KERNEL(NO_MEMORY, "no_memory"), KERNEL(STRIDES, "strides"),
 };
 
 const ridge_kernel *ridge_plugin(int abi, size_t index)

@@ -191,6 +191,15 @@ static void sum_in_bf16(arrays *a)
         a->out[i] = ridge_dtype_round(RIDGE_DTYPE_BF16, a->ref[i] * (1 + 0.03 * draw(&state)));
 }
 
+/* Up to some 16 ulp, either way. */
+static void slightly_off(arrays *a)
+{
+    uint64_t state = 3;
+
+    for (int64_t i = 0; i < a->count; i++)
+        a->out[i] = ridge_dtype_round(RIDGE_DTYPE_F32, a->ref[i] * (1 + 0x1p-20 * draw(&state)));
+}
+
 /* Rows at and around 2^31 elements of a tall matrix of 256 columns. */
 static const int64_t tall_rows[] = {0,       1,       4095,    8388606, 8388607,
                                     8388608, 8388609, 9000000, 9999998, 9999999};
@@ -521,6 +530,8 @@ static struct cause_case {
      "far beyond rounding: a term is missing or added"},
     {"low precision, either way", RIDGE_DTYPE_F32, 256, 256, 64, 64, 64, sum_in_bf16,
      "low_precision", "everywhere and small"},
+    {"the same, said to be elementwise", RIDGE_DTYPE_F32, 256, 256, 64, 64, 0, slightly_off,
+     "beyond_ulp", "work() has to say accumulate_length"},
     {"from 2^31 elements on", RIDGE_DTYPE_BF16, 10, 256, 64, 0, 64, from_2_31, "index_32bit",
      "from element 2147483648 on (2^31 elements)"},
     {"from 2^31 elements on, f32", RIDGE_DTYPE_F32, 10, 256, 0, 0, 64, from_2_31, "index_32bit",

@@ -365,8 +365,10 @@ static void reading_does_not_write(void **state)
 
 enum { WRITERS = 3, NOTES = 40 };
 
-static int write_notes(const char *path, int writer)
+/* opened, go: ends to close when it is open, and to wait for the end of. */
+static int write_notes(const char *path, int writer, int opened, int go)
 {
+    enum { PATIENCE_MS = 600000 };
     ridge_ledger *ledger;
     ridge_error err;
     char text[32];
@@ -376,6 +378,11 @@ static int write_notes(const char *path, int writer)
         fprintf(stderr, "writer %d: %s\n", writer, err.text);
         return 1;
     }
+    /* Who writes one thing after the other hardly lets go of the lock: on a slow disk the others wait for
+     * all of it. */
+    ledger_set_wait(ledger, PATIENCE_MS);
+    close(opened);
+    failed = read(go, text, 1) != 0;
     for (i = 0; i < NOTES && failed == 0; i++) {
         const ridge_ledger_member note[] = {
             {"subject_id", "abcd", NAN}, {"at", "now", NAN}, {"text", text, NAN}};
@@ -409,13 +416,23 @@ static void several_writers(void **state)
 {
     pid_t children[WRITERS];
     ridge_ledger *ledger;
-    int i, status;
+    int i, status, opened[2], go[2];
+    char none;
 
+    assert_int_equal(pipe(opened), 0);
+    assert_int_equal(pipe(go), 0);
     for (i = 0; i < WRITERS; i++) {
         children[i] = fork();
-        if (children[i] == 0)
-            _exit(write_notes(path_of("several"), i));
+        if (children[i] == 0) {
+            close(go[1]);
+            _exit(write_notes(path_of("several"), i, opened[1], go[0]));
+        }
     }
+    close(opened[1]);
+    assert_int_equal(read(opened[0], &none, 1), 0); /* all have it */
+    close(go[1]);
+    close(opened[0]);
+    close(go[0]);
     for (i = 0; i < WRITERS; i++) {
         assert_int_equal(waitpid(children[i], &status, 0), children[i]);
         assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);

@@ -32,6 +32,69 @@ static const trace_row wait_rows[] = {
     {ROW_CALL, "cudaLaunchKernel", 411000, 415000, .key = 2},
     {ROW_KERNEL, "k", 416000, 417000, .key = 2},
 };
+static const trace_row refill_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 10000, .key = 1},
+    {ROW_KERNEL, "k", 12000, 112000, .key = 1},
+    {ROW_CALL, "cudaDeviceSynchronize", 10000, 118000},
+    {ROW_CALL, "cudaLaunchKernel", 502000, 512000, .key = 2},
+    {ROW_KERNEL, "k", 512000, 612000, .key = 2},
+    {ROW_CALL, "cudaDeviceSynchronize", 512000, 618000},
+    {ROW_CALL, "cudaLaunchKernel", 702000, 712000, .key = 3},
+    {ROW_KERNEL, "k", 712000, 812000, .key = 3},
+};
+/* Twice .item(); a shorter wait of the device between. */
+static const trace_row item_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
+    {ROW_KERNEL, "k", 6000, 7000, .key = 1},
+    {ROW_OP, "aten::item", 7000, 400000},
+    {ROW_OP, "aten::_local_scalar_dense", 7500, 399000},
+    {ROW_CALL, "cudaStreamSynchronize", 8000, 390000},
+    {ROW_CALL, "cudaLaunchKernel", 411000, 415000, .key = 2},
+    {ROW_KERNEL, "k", 416000, 417000, .key = 2},
+    {ROW_CALL, "cudaDeviceSynchronize", 420000, 430000},
+    {ROW_CALL, "cudaLaunchKernel", 431000, 435000, .key = 3},
+    {ROW_KERNEL, "k", 436000, 437000, .key = 3},
+    {ROW_OP, "aten::item", 437000, 700000},
+    {ROW_OP, "aten::_local_scalar_dense", 437500, 690000},
+    {ROW_CALL, "cudaStreamSynchronize", 438000, 680000},
+    {ROW_CALL, "cudaLaunchKernel", 711000, 715000, .key = 4},
+    {ROW_KERNEL, "k", 716000, 717000, .key = 4},
+};
+/* A wait of 1 us, and 400 us of the host behind it. */
+static const trace_row short_wait_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
+    {ROW_KERNEL, "k", 6000, 10000, .key = 1},
+    {ROW_NVTX, ":aten::cudnn_convolution, seq = 7", 9500, 11100},
+    {ROW_CALL, "cuEventSynchronize", 10000, 11000},
+    {ROW_CALL, "cudaLaunchKernel", 411000, 415000, .key = 2},
+    {ROW_KERNEL, "k", 416000, 417000, .key = 2},
+};
+/* Most of the wait for an event is hidden under a kernel: that of the copy leaves more idle. */
+static const trace_row copy_wait_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
+    {ROW_KERNEL, "k", 6000, 500000, .key = 1},
+    {ROW_CALL, "cudaEventSynchronize", 5000, 502000},
+    {ROW_CALL, "cudaMemcpy", 503000, 700000, .key = 2},
+    {ROW_COPY, "c", 510000, 600000, .key = 2, .detail = RIDGE_COPY_DTOH},
+    {ROW_CALL, "cudaLaunchKernel", 701000, 705000, .key = 3},
+    {ROW_KERNEL, "k", 706000, 707000, .key = 3},
+};
+static const trace_row pageable_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
+    {ROW_KERNEL, "k", 6000, 7000, .key = 1},
+    {ROW_CALL, "cudaMemcpyAsync", 10000, 700000, .key = 2},
+    {ROW_COPY, "c", 510000, 600000, .key = 2, .detail = RIDGE_COPY_HTOD},
+    {ROW_CALL, "cudaLaunchKernel", 701000, 705000, .key = 3},
+    {ROW_KERNEL, "k", 706000, 707000, .key = 3},
+    {ROW_OP, "aten::copy_", 9000, 700500},
+};
+static const trace_row event_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 5000, .key = 1},
+    {ROW_KERNEL, "k", 6000, 7000, .key = 1},
+    {ROW_CALL, "cuEventSynchronize", 8000, 390000},
+    {ROW_CALL, "cudaLaunchKernel", 411000, 415000, .key = 2},
+    {ROW_KERNEL, "k", 416000, 417000, .key = 2},
+};
 /* A start of 30 ms, then steps with next to no idle time. */
 static const trace_row start_rows[] = {
     {ROW_CALL, "cuInit", 0, 5},
@@ -152,7 +215,40 @@ static struct words_case {
     {"what the host did", ROWS(busy_rows), RIDGE_TIMELINE_NO_WORK, false, "Most: in tokenize",
      "num_workers"},
     {"the range of the wait", ROWS(wait_rows), RIDGE_TIMELINE_SYNC_BOUND, false,
-     "Most: cudaStreamSynchronize in item", "linear"},
+     "remove waits: cudaStreamSynchronize, 1 call; cudaStreamWaitEvent orders streams without the "
+     "host; "
+     "where the host reads a result, copy to pinned memory and wait for an event one step later. "
+     "Most: in item",
+     "linear"},
+    {"a wait of PyTorch", ROWS(wait_rows), RIDGE_TIMELINE_SYNC_BOUND, true,
+     "remove waits: cudaStreamSynchronize, 1 call; stream.synchronize(), or what reads",
+     "cudaStreamWaitEvent"},
+    {"torch.cuda.synchronize(), twice", ROWS(refill_rows), RIDGE_TIMELINE_SYNC_BOUND, true,
+     "remove waits: cudaDeviceSynchronize, 2 calls; torch.cuda.synchronize(): work of a stream is "
+     "in order without it; leave it out",
+     ".item()"},
+    {"the program waits for the device", ROWS(refill_rows), RIDGE_TIMELINE_SYNC_BOUND, false,
+     "remove waits: cudaDeviceSynchronize, 2 calls; work of a stream is in order", "torch"},
+    {"what .item() waits for", ROWS(item_rows), RIDGE_TIMELINE_SYNC_BOUND, true,
+     "remove waits: .item() (cudaStreamSynchronize, 2 calls); float(), print and a branch on a "
+     "tensor wait so too",
+     "stream.synchronize"},
+    {"code behind a short wait, in a mixed trace", ROWS(short_wait_rows), RIDGE_TIMELINE_MIXED,
+     false, "torch.compile(mode=", "remove waits"},
+    {"the same where waits were found to bind", ROWS(short_wait_rows), RIDGE_TIMELINE_SYNC_BOUND,
+     true, "remove waits: cudnn.benchmark (cuEventSynchronize, 1 call); it tries", "graph"},
+    {"the call with most time, a copy", ROWS(copy_wait_rows), RIDGE_TIMELINE_SYNC_BOUND, false,
+     "remove waits: cudaMemcpy, 1 call; cudaMemcpyAsync on pinned memory instead", "cudaEvent"},
+    {"a copy of pageable memory", ROWS(pageable_rows), RIDGE_TIMELINE_SYNC_BOUND, true,
+     "remove waits: .cpu(), .to() (cudaMemcpyAsync, 1 call); pinned memory (pin_memory=True) and "
+     "non_blocking=True",
+     ".item()"},
+    {"the same without a word of the operation", pageable_rows, 6, RIDGE_TIMELINE_SYNC_BOUND, false,
+     "remove waits: cudaMemcpyAsync, 1 call; the memory on the host is pageable: pin it "
+     "(cudaMallocHost, cudaHostRegister)",
+     "non_blocking"},
+    {"an event", ROWS(event_rows), RIDGE_TIMELINE_SYNC_BOUND, false,
+     "remove waits: cuEventSynchronize, 1 call; it is waited for too early", "torch"},
     {"the steps behind the start", ROWS(start_rows), RIDGE_TIMELINE_MODULE_BOUND, false,
      "see the steps with --range 'decode step .*'; ", "10"},
     {"a start of one gap", ROWS(one_gap_rows), RIDGE_TIMELINE_NO_WORK, false,
@@ -181,8 +277,10 @@ static void tells_more(void **state)
     account.verdict = row->verdict;
     assert_int_equal(ridge_timeline_plan(timeline, &account, &roofs, NULL, false, &next, NULL),
                      RIDGE_OK);
+    assert_int_equal(next.is_sync, strncmp(row->part, "remove waits", 12) == 0);
     if (strstr(next.fix, row->part) == NULL || strstr(next.fix, row->absent) != NULL)
         fail_msg("%s", next.fix);
+    assert_true(strlen(next.fix) < sizeof(next.fix) - 1); /* not cut */
     assert_true((strstr(next.note, "no GPU of NVIDIA") != NULL) == (row->rows == other_rows));
     assert_true((next.ncu[0] == '\0') == (row->rows == other_rows));
     ridge_timeline_next_free(&next);
@@ -248,7 +346,8 @@ static void names_the_place(void **state)
 
     (void)state;
     plan(trace, NULL, false, &next);
-    if (strstr(next.fix, "Most: cudaDeviceSynchronize in step") == NULL)
+    if (strstr(next.fix, "remove waits: cudaDeviceSynchronize, 1 call; ") == NULL ||
+        strstr(next.fix, ". Most: in step") == NULL)
         fail_msg("%s", next.fix);
     ridge_timeline_next_free(&next);
     ridge_trace_free(trace);

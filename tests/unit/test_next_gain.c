@@ -185,6 +185,160 @@ static void tells_exposed_communication(void **state)
     ridge_trace_free(trace);
 }
 
+/* Three kernels of 100 us. After each of the first two the host waits, then needs 384 and 84 us of its
+ * own: [12, 118) and [512, 618) are waits in the span, 800 us. */
+static const trace_row refill_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 10000, .key = 1},
+    {ROW_KERNEL, "k", 12000, 112000, .key = 1},
+    {ROW_CALL, "cudaDeviceSynchronize", 10000, 118000},
+    {ROW_CALL, "cudaLaunchKernel", 502000, 512000, .key = 2},
+    {ROW_KERNEL, "k", 512000, 612000, .key = 2},
+    {ROW_CALL, "cudaDeviceSynchronize", 512000, 618000},
+    {ROW_CALL, "cudaLaunchKernel", 702000, 712000, .key = 3},
+    {ROW_KERNEL, "k", 712000, 812000, .key = 3},
+};
+/* The same host, its last wait behind all launches. */
+static const trace_row end_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 10000, .key = 1},
+    {ROW_KERNEL, "k", 10000, 110000, .key = 1},
+    {ROW_CALL, "cudaLaunchKernel", 150000, 160000, .key = 2},
+    {ROW_KERNEL, "k", 160000, 260000, .key = 2},
+    {ROW_CALL, "cudaDeviceSynchronize", 160000, 262000},
+};
+/* Two threads launch; their waits are [0, 100) and [50, 150), [300, 400) us. A third one waits and
+ * launches nothing. */
+static const trace_row thread_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 0, .key = 1, .on = 1},
+    {ROW_KERNEL, "k", 0, 100000, .key = 1},
+    {ROW_CALL, "cudaStreamSynchronize", 0, 100000, .on = 1},
+    {ROW_CALL, "cudaEventSynchronize", 50000, 150000, .on = 2},
+    {ROW_CALL, "cudaLaunchKernel", 290000, 300000, .key = 2, .on = 2},
+    {ROW_KERNEL, "k", 300000, 400000, .key = 2},
+    {ROW_CALL, "cudaEventSynchronize", 300000, 400000, .on = 2},
+    {ROW_CALL, "cudaEventSynchronize", 500000, 600000, .on = 3},
+    {ROW_CALL, "cudaLaunchKernel", 690000, 700000, .key = 3, .on = 1},
+    {ROW_KERNEL, "k", 700000, 800000, .key = 3},
+};
+/* The driver's call within the runtime's. */
+static const trace_row nested_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 0, .key = 1},
+    {ROW_KERNEL, "k", 0, 100000, .key = 1},
+    {ROW_CALL, "cudaStreamSynchronize", 0, 100000},
+    {ROW_CALL, "cuStreamSynchronize", 5000, 95000},
+    {ROW_CALL, "cudaLaunchKernel", 490000, 500000, .key = 2},
+    {ROW_KERNEL, "k", 500000, 600000, .key = 2},
+};
+static const trace_row no_call_rows[] = {
+    {ROW_KERNEL, "k", 0, 100000},
+    {ROW_KERNEL, "k", 200000, 300000},
+};
+/* The call of the copy is a wait of 120 us, and a launch. */
+static const trace_row copy_wait_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 10000, .key = 1},
+    {ROW_KERNEL, "k", 0, 100000, .key = 1},
+    {ROW_CALL, "cudaMemcpy", 10000, 130000, .key = 2},
+    {ROW_COPY, "c", 110000, 120000, .key = 2, .detail = RIDGE_COPY_DTOH},
+    {ROW_CALL, "cudaLaunchKernel", 320000, 330000, .key = 3},
+    {ROW_KERNEL, "k", 330000, 430000, .key = 3},
+};
+/* A lock, a stream that waits, an allocation: not the host for the GPU. */
+static const trace_row other_wait_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 10000, .key = 1},
+    {ROW_KERNEL, "k", 0, 100000, .key = 1},
+    {ROW_WAIT, "pthread_mutex_lock", 10000, 100000},
+    {ROW_CALL, "cudaStreamWaitEvent", 100000, 150000},
+    {ROW_CALL, "cudaFree", 150000, 200000},
+    {ROW_CALL, "cudaLaunchKernel", 320000, 330000, .key = 3},
+    {ROW_KERNEL, "k", 330000, 430000, .key = 3},
+};
+/* Launched far ahead: what is left without waits is the device's own work. */
+static const trace_row ahead_rows[] = {
+    {ROW_CALL, "cudaLaunchKernel", 0, 1000, .key = 1},
+    {ROW_KERNEL, "k", 0, 400000, .key = 1},
+    {ROW_CALL, "cudaDeviceSynchronize", 1000, 410000},
+    {ROW_CALL, "cudaLaunchKernel", 490000, 500000, .key = 2},
+    {ROW_KERNEL, "k", 500000, 600000, .key = 2},
+};
+
+static struct sync_case {
+    const char *name;
+    const trace_row *rows;
+    size_t count;
+    ridge_trace_window window; /* in nanoseconds */
+    double sync_gain, idle_gain;
+} sync_cases[] = {
+    {"the host refills twice", ROWS(refill_rows), {false, 0, 0, false}, 800 / 588.0, 800 / 300.0},
+    {"waits at the end alone", ROWS(end_rows), {false, 0, 0, false}, 1, 250 / 200.0},
+    {"several threads", ROWS(thread_rows), {false, 0, 0, false}, 800 / 550.0, 800 / 300.0},
+    {"a window: 56 us of a wait, one launch before the last",
+     ROWS(refill_rows),
+     {true, 62000, 712000, false},
+     650 / 594.0,
+     650 / 150.0},
+    {"a window behind all waits", ROWS(refill_rows), {true, 620000, 812000, false}, 1, 192 / 100.0},
+    {"calls within calls", ROWS(nested_rows), {false, 0, 0, false}, 600 / 500.0, 600 / 200.0},
+    {"no calls", ROWS(no_call_rows), {false, 0, 0, false}, NAN, 3 / 2.0},
+    {"a copy that blocks", ROWS(copy_wait_rows), {false, 0, 0, false}, 430 / 310.0, 430 / 210.0},
+    {"a copy that blocks comes last", copy_wait_rows, 4, {false, 0, 0, false}, 1, 120 / 110.0},
+    {"other waits", ROWS(other_wait_rows), {false, 0, 0, false}, 1, 430 / 200.0},
+    {"no less than the device's work",
+     ROWS(ahead_rows),
+     {false, 0, 0, false},
+     600 / 500.0,
+     600 / 500.0},
+};
+
+static void tells_what_waits_cost(void **state)
+{
+    const struct sync_case *const row = *state;
+    ridge_trace *const trace = trace_support_make(row->rows, row->count);
+    ridge_timeline_next next;
+    ridge_timeline *timeline;
+    size_t count;
+
+    assert_int_equal(ridge_timeline_create(trace, &row->window, &timeline, NULL), RIDGE_OK);
+    assert_int_equal(ridge_timeline_plan(timeline, ridge_timeline_devices(timeline, &count), NULL,
+                                         NULL, false, &next, NULL),
+                     RIDGE_OK);
+    is_gain(next.sync_gain, row->sync_gain);
+    is_gain(next.idle_gain, row->idle_gain);
+    ridge_timeline_next_free(&next);
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
+/* The road that is advised counts: without waits, of which there are none, the kernel gives more. */
+static void compares_what_is_advised(void **state)
+{
+    ridge_trace *const trace = TRACE_OF(two_kernels);
+    const ridge_roofs roofs = slow_roofs();
+    ridge_device_account account;
+    ridge_timeline_next next;
+    ridge_timeline *timeline;
+
+    (void)state;
+    assert_int_equal(ridge_timeline_create(trace, NULL, &timeline, NULL), RIDGE_OK);
+    account = *ridge_timeline_main_device(timeline);
+    account.verdict = RIDGE_TIMELINE_SYNC_BOUND;
+    account.idle_ns = 20000;
+    for (account.waited_ns = 15000; account.waited_ns <= 16000; account.waited_ns += 1000) {
+        ridge_given_bounds *given;
+        const char bounds[] = "a bytes=44500\nb bytes=30000";
+
+        assert_int_equal(ridge_given_bounds_parse(bounds, sizeof(bounds) - 1, &given, NULL),
+                         RIDGE_OK);
+        assert_int_equal(ridge_timeline_plan(timeline, &account, &roofs, given, false, &next, NULL),
+                         RIDGE_OK);
+        assert_true(next.is_sync);
+        is_gain(next.kernels_gain, 100000 / 84500.0);
+        assert_int_equal(next.is_inside, account.waited_ns == 15000);
+        ridge_timeline_next_free(&next);
+        ridge_given_bounds_free(given);
+    }
+    ridge_timeline_free(timeline);
+    ridge_trace_free(trace);
+}
+
 int main(void)
 {
     static cases list;
@@ -192,6 +346,8 @@ int main(void)
     CASES_ADD_ROWS(&list, tells_gains, gain_cases);
     CASES_ADD_ROWS(&list, copies_take_their_time, copy_cases);
     CASES_ADD_ROWS(&list, tells_exposed_communication, exposed_cases);
+    CASES_ADD_ROWS(&list, tells_what_waits_cost, sync_cases);
+    cases_add(&list, "the road that is advised counts", compares_what_is_advised, NULL);
     cases_add(&list, "copies may give most", copies_may_give_most, NULL);
     return cases_run(&list, "next_gain");
 }

@@ -13,6 +13,7 @@ typedef struct seen {
     ridge_bench_verdict verdict;
     char code_hash[2][40], first_record[200];
     char words[200]; /* of the last check */
+    char cause[160]; /* of the shrunk one */
 } seen;
 
 static void on_record(void *context, const char *line, size_t length)
@@ -40,7 +41,10 @@ static void on_check(void *context, const ridge_check_result *result)
 
 static void on_shrunk(void *context, const ridge_check_result *result)
 {
-    ((seen *)context)->shrunk += result->outcome == RIDGE_OUTCOME_FAIL;
+    seen *const s = context;
+
+    s->shrunk += result->outcome == RIDGE_OUTCOME_FAIL;
+    snprintf(s->cause, sizeof(s->cause), "%s", result->mismatch.cause);
 }
 
 static void on_measurement(void *context, const ridge_measurement *result)
@@ -114,6 +118,8 @@ static struct check_case {
     {"no_status", RIDGE_OK, "launch() of no_status answers status 4711, expected one of", 2, 2, 0},
     {"no_word", RIDGE_OK, "launch() of no_word answers RIDGE_ERR_CUDA without a message", 2, 2, 0},
     {"no_end", RIDGE_OK, "launch() of no_end: xxx", 2, 2, 0},
+    /* An error of memory ends the check, and names the case. */
+    {"no_memory", RIDGE_ERR_OUT_OF_MEMORY, ", case m=7", 1, 0, 0},
     {"nothing", RIDGE_ERR_INVALID_ARGUMENT, "", 0, 0, 0},
 };
 
@@ -133,6 +139,29 @@ static void checks(void **state)
     assert_int_equal(s.output_lines > 0, strcmp(test->name, "print") == 0);
     if (s.records > 0)
         assert_non_null(strstr(s.first_record, "\"schema\":\"ridge-bench/1\""));
+}
+
+/* Wrong in this layout and right in contiguous memory: that, and not where its elements lie. */
+static void blames_the_layout(void **state)
+{
+    static const char *const texts[] = {"m=100,layout=sliced"};
+    const ridge_session_request request = {.kind = RIDGE_SESSION_CHECK,
+                                           .device = "cpu",
+                                           .arms = {RIDGE_TEST_PLUGIN ":strides"},
+                                           .case_texts = texts,
+                                           .case_count = 1,
+                                           .shrink = true,
+                                           .seed = 1,
+                                           .timeout_s = 60};
+    seen s = {0};
+    const ridge_session_sink sink = {.check = on_check, .shrunk = on_shrunk, .context = &s};
+    ridge_error err;
+
+    (void)state;
+    assert_int_equal(ridge_session_run(&request, &sink, &err), RIDGE_OK);
+    assert_int_equal(s.shrunk, 1);
+    assert_string_equal(s.cause, "only with layout=sliced, the same in contiguous memory is right: "
+                                 "the stride of rows is ignored");
 }
 
 /* A kernel that crashes in every case of a matrix does so three times. */
@@ -225,5 +254,6 @@ int main(void)
     cases_add(&list, "records what was asked for", records_what_was_asked_for, NULL);
     cases_add(&list, "describe", describes, NULL);
     cases_add(&list, "crashes of a matrix", stops_after_crashes, NULL);
+    cases_add(&list, "blames the layout", blames_the_layout, NULL);
     return cases_run(&list, "session");
 }

@@ -102,7 +102,7 @@ static bool find_span(account_device *device)
 static bool count_work(account_device *device)
 {
     return account_unions(device) && account_streams(device) && account_serial_pairs(device) &&
-           account_queue(device);
+           account_queue(device) && account_waited(device);
 }
 
 typedef struct idle_task {

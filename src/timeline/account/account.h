@@ -56,6 +56,15 @@ typedef struct account_interval {
     int64_t start_ns, end_ns;
 } account_interval;
 
+/* Waits for the GPU, thread by thread: their union, each longer than nothing. */
+typedef struct account_waits {
+    account_interval *rows;
+    int64_t *before_ns; /* of all rows in front of one */
+    size_t *firsts;     /* of each thread, and the end */
+    bool *is_met;       /* scratch: threads */
+    size_t steps_left;  /* bounds the work on a trace of many devices and threads */
+} account_waits;
+
 typedef struct account_view {
     const ridge_trace *trace;
     const ridge_trace_info *info;
@@ -81,6 +90,7 @@ typedef struct account_view {
     size_t profiler_count;
     ridge_trace_overhead *code; /* loading and compiling, by thread (NONE last), then start */
     size_t code_count;
+    account_waits *gpu_waits;
 } account_view;
 
 bool account_view_init(account_view *view, const ridge_trace *trace);
@@ -89,6 +99,12 @@ void account_view_release(account_view *view);
 static inline call_class account_call_class(const account_view *view, uint32_t api)
 {
     return (call_class)(view->classes[view->apis[api].name] - 1);
+}
+
+/* Does the call wait until the GPU is done with something? */
+static inline bool account_is_wait(const account_view *view, uint32_t api)
+{
+    return view->is_blocking[api] || account_call_class(view, api) == CALL_SYNC;
 }
 
 /* Launched by a graph, whether or not the file says so. */
@@ -171,6 +187,10 @@ bool account_serial_pairs(account_device *device);
  * whether that was recorded; NULL: out of memory. Then launches, their period, how many wait. */
 int64_t *account_queue_full(const account_view *view, int64_t start_ns, int64_t end_ns);
 bool account_queue(account_device *device);
+/* waits.c: waited_ns. */
+account_waits *account_waits_create(const account_view *view); /* NULL: out of memory */
+void account_waits_free(account_waits *waits);
+bool account_waited(account_device *device);
 /* faults.c; out of memory: false. is_idle: some device waits for the host. */
 bool account_device_faults(account_device *device, trace_array *faults);
 bool account_trace_faults(const account_view *view, bool is_idle, trace_array *faults);

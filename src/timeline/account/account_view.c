@@ -328,11 +328,14 @@ bool account_view_init(account_view *view, const ridge_trace *trace)
     beside_begin(&innermost, find_innermost, view, view->api_count);
     done = number_streams(view) && classify(view) && find_captures(view) && find_blocking(view) &&
            split_overheads(view);
+    view->gpu_waits = done ? account_waits_create(view) : NULL;
+    done = view->gpu_waits != NULL;
     return beside_end(&innermost) && done;
 }
 
 void account_view_release(account_view *view)
 {
+    account_waits_free(view->gpu_waits);
     ridge_free(view->code);
     ridge_free(view->profiler);
     ridge_free(view->capture_end_ns);

@@ -73,7 +73,7 @@ static bool lasts(const lasting *it, int64_t at_ns)
 
 static int level_of(const account_view *view, size_t api)
 {
-    if (view->is_blocking[api])
+    if (account_is_wait(view, (uint32_t)api))
         return LEVEL_SYNC;
     switch (account_call_class(view, (uint32_t)api)) {
     case CALL_ALLOC:
@@ -84,8 +84,6 @@ static int level_of(const account_view *view, size_t api)
     case CALL_CAPTURE_BEGIN:
     case CALL_CAPTURE_END:
         return LEVEL_GRAPH_BUILD;
-    case CALL_SYNC:
-        return LEVEL_SYNC;
     default:
         return LEVEL_OTHER;
     }

@@ -224,7 +224,7 @@ ridge_status next_plan(next_common *common, const ridge_trace_window *window,
     if (status == RIDGE_OK) {
         out->is_inside = device->verdict == RIDGE_TIMELINE_GPU_BOUND ||
                          device->verdict == RIDGE_TIMELINE_GRAPH_REPLAY;
-        next_advice(common, device, window == NULL || !window->is_set, out->fix, sizeof(out->fix));
+        next_advice(common, device, window == NULL || !window->is_set, out);
         next_gains(common, device, out);
         status = write_lines(common, device, with_command, out, err);
     }

@@ -21,6 +21,7 @@ enum {
 /* Where most of a set of causes lies: 0 and NULL where nothing tells. */
 typedef struct place {
     const char *call, *range;
+    size_t call_count;       /* how many of them */
     char family[NAME_SHOWN]; /* room for a range that stands for several */
 } place;
 
@@ -137,6 +138,7 @@ static place find_place(next_common *common, const ridge_device_account *device,
     const ridge_idle_piece *longest = NULL;
     uint64_t *const families = families_of(common);
     tally calls = {0}, names = {0};
+    uint32_t last = RIDGE_TRACE_NONE;
     tally_sum most;
     place out = {0};
 
@@ -168,10 +170,13 @@ static place find_place(next_common *common, const ridge_device_account *device,
     for (size_t i = 0; out.call != NULL && i < device->piece_count; i++) {
         const ridge_idle_piece *const piece = &device->pieces[i];
 
-        if ((causes >> piece->cause & 1) != 0 && piece->api != RIDGE_TRACE_NONE &&
-            ridge_trace_name(trace, apis[piece->api].name, NULL) == out.call &&
-            (longest == NULL || sum_span_ns(piece->start_ns, piece->end_ns) >
-                                    sum_span_ns(longest->start_ns, longest->end_ns)))
+        if ((causes >> piece->cause & 1) == 0 || piece->api == RIDGE_TRACE_NONE ||
+            ridge_trace_name(trace, apis[piece->api].name, NULL) != out.call)
+            continue;
+        out.call_count += piece->api != last;
+        last = piece->api;
+        if (longest == NULL || sum_span_ns(piece->start_ns, piece->end_ns) >
+                                   sum_span_ns(longest->start_ns, longest->end_ns))
             longest = piece;
     }
     if (longest != NULL)
@@ -304,6 +309,12 @@ static const char *advice_of_cause[RIDGE_IDLE_COUNT] = {
     [RIDGE_IDLE_GRAPH_BUILD] = "build graphs once, in front of the loop; update them seldom",
 };
 
+/* Code of the host behind waits so short that without them it would come no earlier. */
+static bool is_host_code(const ridge_device_account *device, unsigned cause)
+{
+    return cause == RIDGE_IDLE_SYNC_REFILL && next_sync_gain(device) < NEXT_GAIN_SHOWN;
+}
+
 /* The cause with most of the idle time. */
 static unsigned largest_cause(const ridge_device_account *device)
 {
@@ -379,14 +390,22 @@ static const char *special(next_common *common, const ridge_device_account *devi
     }
 }
 
-static void add_place(next_common *common, const ridge_device_account *device, unsigned causes,
-                      char *text, size_t size)
+/* The advice, and where most of it is. What a wait is is told by its call. */
+static void add_words_and_place(next_common *common, const ridge_device_account *device,
+                                const struct advice_row *row, const char *words, char *text,
+                                size_t size)
 {
-    place where = find_place(common, device, causes);
+    place where = find_place(common, device, row->causes);
+    const size_t used = strlen(text);
 
+    if (row->verdict == RIDGE_TIMELINE_SYNC_BOUND && where.call != NULL &&
+        next_wait_words(where.call, (size_t)shown(where.call), where.call_count, where.range,
+                        next_is_torch(common), text + used, size - used))
+        where.call = NULL;
+    else if (words != NULL)
+        add(text, size, "%s", words);
     if (where.family[0] != '\0')
         where.range = where.family;
-
     if (where.call != NULL)
         add(text, size, ". Most: %.*s", shown(where.call), where.call);
     if (where.range != NULL) {
@@ -403,15 +422,18 @@ static bool is_of_start(ridge_timeline_verdict verdict)
            verdict == RIDGE_TIMELINE_NO_WORK;
 }
 
-void next_advice(next_common *common, const ridge_device_account *device, bool is_whole, char *text,
-                 size_t size)
+void next_advice(next_common *common, const ridge_device_account *device, bool is_whole,
+                 ridge_timeline_next *out)
 {
+    char *const text = out->fix;
+    const size_t size = sizeof(out->fix);
     const unsigned largest = largest_cause(device);
     const bool is_mixed = device->verdict == RIDGE_TIMELINE_MIXED ||
                           (next_has_two_roads(device) && row_of(device->verdict) == NULL);
     const struct advice_row *const row =
         row_of(!is_mixed                                ? device->verdict
                : device->stall_ns * 2 > device->idle_ns ? RIDGE_TIMELINE_NO_WORK
+               : is_host_code(device, largest)          ? RIDGE_TIMELINE_LAUNCH_BOUND
                                                         : verdict_of_cause[largest]);
     const char *stall = NULL, *words;
     bool is_loading = false;
@@ -423,6 +445,7 @@ void next_advice(next_common *common, const ridge_device_account *device, bool i
         words = next_is_torch(common) ? row->torch : row->other;
     else
         return;
+    out->is_sync = row->verdict == RIDGE_TIMELINE_SYNC_BOUND;
     if (row->verdict == RIDGE_TIMELINE_NO_WORK)
         stall = find_stall(common, device, &is_loading);
     if (special(common, device, row->verdict, is_loading) != NULL)
@@ -434,14 +457,16 @@ void next_advice(next_common *common, const ridge_device_account *device, bool i
         if (row->verdict == RIDGE_TIMELINE_NO_WORK) /* there is no loop to move it out of */
             words = "or record that part alone";
     }
+    if (stall == NULL && row->causes != 0) {
+        add_words_and_place(common, device, row, words, text, size);
+        return;
+    }
     if (words != NULL)
         add(text, size, "%s", words);
     if (stall != NULL) {
         const int length = shown_range(&stall);
 
         add(text, size, ". Most: in %.*s", length, stall);
-    } else if (row->causes != 0) {
-        add_place(common, device, row->causes, text, size);
     }
 }
 

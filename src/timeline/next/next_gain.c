@@ -14,7 +14,6 @@ static const double idle_least = 0.05, idle_most = 0.20;
 static const double richer_least = 1.5;
 static const double copies_least = 0.05;  /* of the span, copies alone */
 static const double worth_least = 0.01;   /* of the span */
-static const double gain_shown = 1.005;   /* less is 1.00x */
 static const double bounded_least = 0.50; /* of the kernels' time, to rank by least times */
 
 static double gain(double span_ns, double saved_ns)
@@ -31,9 +30,26 @@ static double copy_gain(const ridge_device_account *device, double span_ns)
     return gain(span_ns, span_ns - (rest_ns > busiest_ns ? rest_ns : busiest_ns));
 }
 
+/* Without waits the device has its work as today, the host its own. */
+double next_sync_gain(const ridge_device_account *device)
+{
+    const double span_ns = (double)sum_span_ns(device->start_ns, device->end_ns);
+
+    if (device->launch_count == 0)
+        return NAN;
+    return gain(span_ns, (double)(device->waited_ns < device->idle_ns ? device->waited_ns
+                                                                      : device->idle_ns));
+}
+
 static double exposed_of(const ridge_device_account *device)
 {
     return (double)device->collective_ns - (double)device->collective_hidden_ns;
+}
+
+/* What the advice on the time between gives. */
+static double between_gain(const ridge_timeline_next *out)
+{
+    return out->is_sync && !isnan(out->sync_gain) ? out->sync_gain : out->idle_gain;
 }
 
 /* A road that leaves nothing gives more than any other. */
@@ -54,7 +70,7 @@ static void advise_on_exposed(const ridge_device_account *device, double span_ns
     out->exposed[0] = '\0';
     if (exposed_of(device) < ACCOUNT_EXPOSED_LEAST * span_ns ||
         device->verdict == RIDGE_TIMELINE_NOTHING || device->verdict == RIDGE_TIMELINE_INCOMPLETE ||
-        !gives_more(out->collective_gain, out->idle_gain) ||
+        !gives_more(out->collective_gain, between_gain(out)) ||
         (device->verdict == RIDGE_TIMELINE_COPY_BOUND &&
          !gives_more(out->collective_gain, out->copy_gain)) ||
         (out->worst != NULL && !gives_more(out->collective_gain, inside)))
@@ -142,7 +158,8 @@ static void find_worst(const ridge_trace *trace, const ridge_device_account *dev
             continue;
         if (comes_before(rank, first, by_time))
             first = rank;
-        if (!(gain(whole_ns, could_save(rank)) < gain_shown) && comes_before(rank, worst, by_time))
+        if (!(gain(whole_ns, could_save(rank)) < NEXT_GAIN_SHOWN) &&
+            comes_before(rank, worst, by_time))
             worst = rank;
     }
     out->worst = worst != NULL ? worst : first;
@@ -192,6 +209,7 @@ void next_gains(next_common *common, const ridge_device_account *device, ridge_t
         bounded_ns += rank->bound_count > 0 ? rank->bound_ns * rank->ratio : 0;
     }
     out->idle_gain = gain(span_ns, (double)device->idle_ns);
+    out->sync_gain = next_sync_gain(device);
     out->copy_gain = copy_gain(device, span_ns);
     find_start(trace, device, out);
     out->collective_gain = gain(span_ns, exposed_of(device));
@@ -215,6 +233,6 @@ void next_gains(next_common *common, const ridge_device_account *device, ridge_t
     /* In a replayed graph no host is in the way: what lies between its kernels is the kernels' too. */
     if (next_has_two_roads(device) && device->verdict != RIDGE_TIMELINE_GRAPH_REPLAY &&
         out->worst != NULL && out->fix[0] != '\0')
-        out->is_inside = isnan(out->idle_gain) || inside >= out->idle_gain;
+        out->is_inside = isnan(between_gain(out)) || inside >= between_gain(out);
     advise_on_copies(common, device, span_ns, inside, out);
 }

@@ -120,10 +120,14 @@ ridge_status ncu_line_make(next_common *common, const ridge_trace_sum *kernel, b
                            char **line, char *note, size_t note_size, ridge_error *err);
 
 /* What to do about the time between; "" for a verdict that sends inside the kernels, unless there are
- * two roads. is_whole: no
- * part of the trace was asked for, so that ranges of it may be advised. */
-void next_advice(next_common *common, const ridge_device_account *device, bool is_whole, char *text,
-                 size_t size);
+ * two roads. is_whole: no part of the trace was asked for, so that ranges of it may be advised. Sets
+ * is_sync too. */
+void next_advice(next_common *common, const ridge_device_account *device, bool is_whole,
+                 ridge_timeline_next *out);
+/* What to do about so many waits in a call of this name (a range around one of them, or NULL), up to the
+ * first ';' the waits themselves; false: nothing beyond the verdict. */
+bool next_wait_words(const char *call, size_t length, size_t count, const char *range,
+                     bool is_torch, char *text, size_t size);
 /* What to do about copies. */
 void next_copy_advice(next_common *common, const ridge_device_account *device, char *text,
                       size_t size);
@@ -139,6 +143,10 @@ bool next_start(const ridge_trace *trace, const ridge_device_account *device, ne
  * there is no such part. */
 bool next_steady(next_common *common, const ridge_device_account *device, bool is_whole, char *text,
                  size_t size);
+
+#define NEXT_GAIN_SHOWN 1.005 /* less is 1.00x */
+/* Of sync_gain, which the advice has to know. */
+double next_sync_gain(const ridge_device_account *device);
 
 /* Between 5 and 20 % of the span are idle: what to do about the time between is told whatever the
  * verdict says, and the road that gives more comes first. */

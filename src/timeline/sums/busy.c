@@ -7,14 +7,16 @@
 #include "base/memory.h"
 
 typedef struct busy_piece {
-    int64_t start_ns, end_ns;
-    uint64_t before_ns; /* sum of the pieces in front */
+    int64_t start_ns;
+    uint64_t before_ns; /* sum of the pieces in front: its length is the next one's less this */
 } busy_piece;
 
 typedef struct busy_list {
     busy_piece *pieces;
     size_t count;
-    size_t near; /* where the last answer was found */
+    int64_t end_ns;    /* of the last piece */
+    uint64_t total_ns; /* of all pieces */
+    size_t near;       /* where the last answer was found */
 } busy_list;
 
 struct sum_busy {
@@ -23,17 +25,21 @@ struct sum_busy {
     size_t device_count;
 };
 
+/* Work comes by start. */
 static void add(busy_list *list, const ridge_trace_op *op)
 {
-    busy_piece *const last = list->count > 0 ? &list->pieces[list->count - 1] : NULL;
+    int64_t from_ns = op->start_ns;
 
     if (op->end_ns <= op->start_ns || list->pieces == NULL)
         return;
-    if (last != NULL && op->start_ns <= last->end_ns) {
-        last->end_ns = op->end_ns > last->end_ns ? op->end_ns : last->end_ns;
+    if (list->count == 0 || op->start_ns > list->end_ns)
+        list->pieces[list->count++] = (busy_piece){op->start_ns, list->total_ns};
+    else if (op->end_ns > list->end_ns)
+        from_ns = list->end_ns;
+    else
         return;
-    }
-    list->pieces[list->count++] = (busy_piece){op->start_ns, op->end_ns, 0};
+    list->total_ns += (uint64_t)op->end_ns - (uint64_t)from_ns;
+    list->end_ns = op->end_ns;
 }
 
 /* Where the pieces of each list begin: no more than there is work. False: out of memory. */
@@ -53,18 +59,6 @@ static bool make_room(sum_busy *busy, const ridge_trace_op *ops, size_t op_count
     }
     ridge_free(room);
     return true;
-}
-
-static void sum_list(busy_list *list)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < list->count; i++) {
-        busy_piece *const piece = &list->pieces[i];
-
-        piece->before_ns = sum;
-        sum += (uint64_t)piece->end_ns - (uint64_t)piece->start_ns;
-    }
 }
 
 sum_busy *sum_busy_create(const ridge_trace *trace, bool with_all)
@@ -90,8 +84,6 @@ sum_busy *sum_busy_create(const ridge_trace *trace, bool with_all)
         if (with_all)
             add(&busy->lists[busy->device_count], &ops[i]);
     }
-    for (size_t i = 0; i < list_count; i++)
-        sum_list(&busy->lists[i]);
     return busy;
 }
 
@@ -108,14 +100,16 @@ void sum_busy_free(sum_busy *busy)
 static uint64_t busy_until(busy_list *list, int64_t time_ns)
 {
     const busy_piece *piece;
+    uint64_t after_ns, in_ns;
 
     list->near =
         sum_count_until(list->pieces, sizeof(*list->pieces), list->count, list->near, time_ns);
     if (list->near == 0)
         return 0;
     piece = &list->pieces[list->near - 1];
-    return piece->before_ns + (uint64_t)(time_ns < piece->end_ns ? time_ns : piece->end_ns) -
-           (uint64_t)piece->start_ns;
+    after_ns = list->near < list->count ? piece[1].before_ns : list->total_ns;
+    in_ns = (uint64_t)time_ns - (uint64_t)piece->start_ns;
+    return in_ns < after_ns - piece->before_ns ? piece->before_ns + in_ns : after_ns;
 }
 
 int64_t sum_idle_in(sum_busy *busy, uint32_t device, int64_t start_ns, int64_t end_ns)
