@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "arm/arm_internal.h"
 #include "base/record.h"
@@ -207,6 +208,30 @@ static bool is_loadable(ridge_image_kind kind)
     return kind == RIDGE_IMAGE_CUBIN || kind == RIDGE_IMAGE_FATBIN || kind == RIDGE_IMAGE_PTX;
 }
 
+/* A cubin is built where it runs, and is often not in the folder that its manifest and its source are
+ * in: the line that makes it. */
+static ridge_status no_image(const ridge_arm *arm, const char *image, const char *path,
+                             const ridge_error *why, ridge_error *err)
+{
+    static const char suffix[] = ".cubin";
+    const ridge_device_info *const info = ridge_device_get_info(arm->device);
+    const size_t length = strlen(path);
+    const size_t stem = length - (sizeof(suffix) - 1);
+    char source[200], arch[16] = "native";
+
+    if (length < sizeof(suffix) || length >= sizeof(source) || strcmp(path + stem, suffix) != 0 ||
+        access(path, F_OK) == 0)
+        return ridge_fail(err, why->status, "image %.200s: %s", image, why->text);
+    snprintf(source, sizeof(source), "%.*s.cu", (int)stem, path);
+    if (access(source, F_OK) != 0)
+        return ridge_fail(err, why->status, "image %.200s: %s", image, why->text);
+    if (info->kind == RIDGE_DEVICE_CUDA)
+        snprintf(arch, sizeof(arch), "sm_%d", info->sm_version);
+    return ridge_fail(err, why->status,
+                      "its image is not there: nvcc -cubin -arch=%s -lineinfo -o %s %s makes it",
+                      arch, path, source);
+}
+
 static ridge_status take_image(ridge_arm *arm, const arm_manifest *manifest, ridge_error *err)
 {
     const char *const path = arm_path_beside(&arm->arena, arm->name.path, manifest->image);
@@ -217,9 +242,7 @@ static ridge_status take_image(ridge_arm *arm, const arm_manifest *manifest, rid
         return arm_out_of_memory(err);
     if (manifest->image_data == NULL) {
         status = arm_read_file(path, &arm->image, &arm->image_bytes, &local);
-        return status == RIDGE_OK
-                   ? RIDGE_OK
-                   : ridge_fail(err, status, "image %.200s: %s", manifest->image, local.text);
+        return status == RIDGE_OK ? RIDGE_OK : no_image(arm, manifest->image, path, &local, err);
     }
     if (ridge_base64_read(manifest->image_data, &arm->image, &arm->image_bytes))
         return RIDGE_OK;

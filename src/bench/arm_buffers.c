@@ -31,26 +31,55 @@ static bool same_memory(const bench_slab *slab, const ridge_buffer_desc *desc, r
            (!desc->has_values || other->values == desc->values);
 }
 
-/* A slab of the first arm that the second has not taken yet: of the same name, else in the same
- * place of the list, since arms of different makers name buffers differently. -1: none. */
-static int find_shared(const bench_buffers *buffers, const ridge_buffer_desc *desc, ridge_role role,
-                       size_t index)
+static bool has_name(const bench_arm_buffers *arm, const char *name)
 {
-    int i;
+    size_t i = 0;
 
-    for (i = 0; i < buffers->slab_count; i++) {
-        const bench_slab *const slab = &buffers->slabs[i];
+    while (i < arm->count && strcmp(arm->descs[i].name, name) != 0)
+        i++;
+    return i < arm->count;
+}
 
-        if (slab->arms == 1 && strcmp(slab->desc.name, desc->name) == 0 &&
-            same_memory(slab, desc, role))
-            return i;
-    }
-    for (i = 0; i < buffers->slab_count; i++) {
-        const bench_slab *const slab = &buffers->slabs[i];
+/* How many of its role stand before it. */
+static size_t place_in_role(const bench_arm_buffers *arm, size_t index)
+{
+    size_t place = 0, i;
 
-        if (slab->arms == 1 && slab->owner_index == index && same_memory(slab, desc, role))
-            return i;
-    }
+    for (i = 0; i < index; i++)
+        place += arm->descs[i].role == arm->descs[index].role ? 1 : 0;
+    return place;
+}
+
+typedef enum likeness { OF_ITS_NAME, IN_ITS_PLACE, ALIKE, LIKENESSES } likeness;
+
+/* Slabs whose name the second arm has too are left to that buffer. */
+static bool is_like(const bench_buffers *buffers, const bench_slab *slab,
+                    const bench_arm_buffers *own, size_t index, likeness how)
+{
+    if (how == OF_ITS_NAME)
+        return strcmp(slab->desc.name, own->descs[index].name) == 0;
+    return !has_name(own, slab->desc.name) &&
+           (how == ALIKE || place_in_role(&buffers->arms[slab->owner], slab->owner_index) ==
+                                place_in_role(own, index));
+}
+
+/* A slab of the first arm that the second has not taken yet: of the same name, else in the same place
+ * among the inputs or outputs, else the first alike, since arms of different makers name and order
+ * buffers differently. Inputs that are not shared have other values, and results of other inputs cannot
+ * be held against each other. -1: none. */
+static int find_shared(const bench_buffers *buffers, const bench_arm_buffers *own, size_t index,
+                       ridge_role role)
+{
+    int how, i;
+
+    for (how = 0; how < LIKENESSES; how++)
+        for (i = 0; i < buffers->slab_count; i++) {
+            const bench_slab *const slab = &buffers->slabs[i];
+
+            if (slab->arms == 1 && is_like(buffers, slab, own, index, (likeness)how) &&
+                same_memory(slab, &own->descs[index], role))
+                return i;
+        }
     return -1;
 }
 
@@ -82,7 +111,7 @@ static void map_arm(bench_buffers *buffers, const ridge_case *at, int arm, bool 
             continue;
         }
         if (arm > 0 && share)
-            slab = find_shared(buffers, desc, role, i);
+            slab = find_shared(buffers, own, i, role);
         if (slab < 0)
             slab = add_slab(buffers, arm, i, role);
         buffers->slabs[slab].arms |= 1u << arm;

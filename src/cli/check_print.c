@@ -223,8 +223,9 @@ static void write_verdict(ridge_output *output, const struct check_summary *summ
         snprintf(text, sizeof(text), "%s: not checked: %s", summary->kernel,
                  summary->reasons[0].text);
     } else if (tried == 0) {
-        snprintf(text, sizeof(text), "%s: not checked: %s all %zu case%s", summary->kernel,
-                 summary->refused > 0 ? "refuses" : "skipped", summary->case_count,
+        snprintf(text, sizeof(text), "%s: not checked: %s %s%zu case%s", summary->kernel,
+                 summary->refused > 0 ? "refuses" : "skipped",
+                 summary->case_count == 1 ? "the " : "all ", summary->case_count,
                  plural(summary->case_count));
     } else if (summary->sanitizer_failed) {
         snprintf(text, sizeof(text),
@@ -276,10 +277,10 @@ static void write_extent(ridge_output *output, const ridge_mismatch *mismatch)
     char text[400], number[2][32];
     int axis;
 
-    snprintf(text, sizeof(text), "%s of %s elements of %s",
+    snprintf(text, sizeof(text), "%s of %s element%s of %s",
              ridge_number_text((double)mismatch->wrong_count, RIDGE_UNIT_COUNT, number[0], 32),
              ridge_number_text((double)mismatch->element_count, RIDGE_UNIT_COUNT, number[1], 32),
-             mismatch->name);
+             mismatch->element_count == 1 ? "" : "s", mismatch->name);
     if (mismatch->ndim > 0 && mismatch->first_index >= 0) {
         snprintf(text + strlen(text), sizeof(text) - strlen(text), ", first ");
         add_index(text, sizeof(text), mismatch, mismatch->first_index);

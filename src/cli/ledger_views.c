@@ -417,17 +417,26 @@ int cli_ledger_best(ridge_ledger *ledger, const char *path, const char *campaign
     };
     static const struct case_view view = {
         "ridge-ledger-best/1",
-        "SELECT coalesce(c.text, 'n/a') AS \"case\", p.gpu, p.ns, p.seq, p.state, b.kernel, "
+        /* A plug-in without a family has cases by the name of its baseline. Those of one shape that a
+         * build was measured on are one case, whatever it was measured against. */
+        "WITH RECURSIVE times AS MATERIALIZED (SELECT p.*, c.sweep FROM v_pareto p"
+        " LEFT JOIN v_case c ON c.kase_id = p.kase_id"
+        " WHERE p.campaign_id = ?1 AND p.ns IS NOT NULL),"
+        " near AS MATERIALIZED (SELECT DISTINCT a.kase_id AS one, b.kase_id AS other"
+        "  FROM (SELECT DISTINCT build_id, gpu, sweep, kase_id FROM times) a"
+        "  JOIN (SELECT DISTINCT build_id, gpu, sweep, kase_id FROM times) b"
+        "  ON b.build_id = a.build_id AND b.gpu IS a.gpu AND b.sweep = a.sweep),"
+        " same(one, other) AS (SELECT one, other FROM near"
+        "  UNION SELECT s.one, n.other FROM same s JOIN near n ON n.one = s.other),"
+        " shape AS MATERIALIZED (SELECT one AS kase_id, min(other) AS id FROM same GROUP BY one)"
+        " SELECT coalesce(c.text, 'n/a') AS \"case\", p.gpu, p.ns, p.seq, p.state, b.kernel, "
         "p.build_id,"
-        " p.comparison_id FROM (SELECT *, row_number() OVER (PARTITION BY kase_id, gpu ORDER BY "
-        "ns, seq,"
-        " build_id) AS nth FROM v_pareto WHERE campaign_id = ?1 AND ns IS NOT NULL) p"
+        " p.comparison_id FROM (SELECT t.*, row_number() OVER (PARTITION BY coalesce(h.id, "
+        "t.kase_id), t.gpu ORDER BY t.ns, t.seq,"
+        " t.build_id) AS nth FROM times t LEFT JOIN shape h ON h.kase_id = t.kase_id) p"
         " JOIN build b ON b.id = p.build_id LEFT JOIN v_case c ON c.kase_id = p.kase_id"
         " WHERE p.nth = 1 ORDER BY 1, 2",
-        "cases",
-        columns,
-        COUNT(columns),
-        "no case has been measured",
+        "cases", columns, COUNT(columns), "no case has been measured",
         "times of different sessions differ by about 1 %: ridge compare decides between close ones",
         false};
 

@@ -101,6 +101,64 @@ static void arms_share_their_buffers(void **state)
     (void)state;
 }
 
+/* A letter a buffer: its name; capitals are outputs; of 8 elements, from "m" on of 16. */
+static ridge_status describe_letters(const ridge_kernel *self, const ridge_case *at,
+                                     ridge_buffer_desc *buffers, size_t *count, ridge_error *err)
+{
+    const char *const letters = self->context;
+    size_t i;
+
+    (void)at;
+    (void)err;
+    for (i = 0; letters[i] != '\0'; i++)
+        buffers[i] = (ridge_buffer_desc){.name = {letters[i]},
+                                         .role = letters[i] < 'a' ? RIDGE_ROLE_OUT : RIDGE_ROLE_IN,
+                                         .dtype = RIDGE_DTYPE_F32,
+                                         .ndim = 1,
+                                         .shape = {letters[i] >= 'm' ? 16 : 8}};
+    *count = i;
+    return RIDGE_OK;
+}
+
+static struct pairing {
+    const char *name, *a, *b;
+    const char *slabs; /* those of b, a digit each */
+} pairings[] = {
+    {"by name", "xwO", "Oxw", "201"},
+    {"by place", "xaO", "xbP", "012"},
+    {"another name in another place", "xaO", "Oxb", "201"}, /* rms_norm and the example plug-in */
+    {"no name is taken from its owner", "aOb", "Oca", "120"},
+    {"in their order", "abO", "Ocd", "201"},
+    {"of another extent", "aO", "Ox", "12"},
+    {"one more", "abO", "Oxdc", "2310"},
+};
+
+static void pairs_buffers(void **state)
+{
+    const struct pairing *const test = *state;
+    char a[8], b[8];
+    spin plain;
+    ridge_kernel kernels[2];
+    const ridge_kernel *const both[] = {&kernels[0], &kernels[1]};
+    ridge_error err;
+    bench_buffers buffers;
+    ridge_case at;
+    size_t i;
+
+    spin_init(&plain, "letters", 0);
+    kernels[0] = kernels[1] = plain.kernel;
+    kernels[0].describe = kernels[1].describe = describe_letters;
+    kernels[0].context = a;
+    kernels[1].context = b;
+    snprintf(a, sizeof(a), "%s", test->a);
+    snprintf(b, sizeof(b), "%s", test->b);
+    ridge_case_init(&at);
+    if (bench_buffers_describe(both, 2, &at, true, &buffers, &err) != RIDGE_OK)
+        fail_msg("%s", err.text);
+    for (i = 0; test->slabs[i] != '\0'; i++)
+        assert_int_equal(buffers.arms[1].slab[i], test->slabs[i] - '0');
+}
+
 static struct rotation_case {
     const char *name;
     double footprint, l2;
@@ -568,6 +626,7 @@ int main(void)
         return 1;
     CASES_ADD_ROWS(&list, timed, timed_cases);
     cases_add(&list, "arms share their buffers", arms_share_their_buffers, NULL);
+    CASES_ADD_ROWS(&list, pairs_buffers, pairings);
     CASES_ADD_ROWS(&list, rotations, rotation_cases);
     CASES_ADD_ROWS(&list, arms_agree, agreement_cases);
     cases_add(&list, "inout buffers are restored", inout_buffers_are_restored, NULL);

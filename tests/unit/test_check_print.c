@@ -64,6 +64,33 @@ static void groups_refusals(void **state)
                     "  refused     1 case: a tensor begins anywhere\n");
 }
 
+/* One is no plural. */
+static void counts_one(void **state)
+{
+    static struct check_summary summary;
+    ridge_check_result result = refused(8, RIDGE_LAYOUT_CONTIGUOUS, "a tensor begins anywhere");
+    caught out;
+
+    (void)state;
+    summary = (struct check_summary){.kernel = "norm", .word = "norm", .options = ""};
+    check_summary_add(&summary, &result);
+    caught_open(&out, 100, false);
+    check_write_text(out.output, &summary);
+    caught_is(&out, "norm: not checked: refuses the 1 case\n"
+                    "  refused     1 case: a tensor begins anywhere\n");
+    summary = (struct check_summary){.kernel = "norm", .word = "norm", .options = ""};
+    result.outcome = result.tests[0].outcome = RIDGE_OUTCOME_FAIL;
+    result.mismatch.match = RIDGE_MATCH_WRONG;
+    result.mismatch.wrong_count = result.mismatch.element_count = 1;
+    snprintf(result.mismatch.name, sizeof(result.mismatch.name), "out");
+    check_summary_add(&summary, &result);
+    caught_open(&out, 100, false);
+    check_write_text(out.output, &summary);
+    assert_int_equal(caught_close(&out, NULL), RIDGE_OK);
+    assert_non_null(strstr(out.text, "1 of 1 element of out"));
+    free(out.text);
+}
+
 static ridge_check_result judged(ridge_layout layout, ridge_outcome outcome)
 {
     ridge_check_result out = {.outcome = outcome, .test_count = 1, .is_verified = true};
@@ -259,6 +286,7 @@ int main(void)
     static cases list;
 
     cases_add(&list, "groups refusals", groups_refusals, NULL);
+    cases_add(&list, "counts one", counts_one, NULL);
     cases_add(&list, "names the layout", names_the_layout, NULL);
     cases_add(&list, "names the strides", names_the_strides, NULL);
     CASES_ADD_ROWS(&list, tells_extents, extents_rows);

@@ -79,7 +79,8 @@ def difference(found: Dict[str, Any]) -> str:
     if found["worst_index"] >= 0:
         text += (f" at {_place(found, found['worst_index'])} is {_value(found['worst_out'])}, "
                  f"expected {_value(found['worst_ref'])}")
-    text += f"; {found['wrong_count']:,} of {found['element_count']:,} elements wrong"
+    plural = "s" * (found["element_count"] != 1)
+    text += f"; {found['wrong_count']:,} of {found['element_count']:,} element{plural} wrong"
     is_shape = found["cause"] and found["cause_id"] not in ("scattered", "low_precision")
     return f"{text}; {found['cause']}" if is_shape else text
 
@@ -90,8 +91,8 @@ def mismatch(found: Dict[str, Any]) -> List[str]:
     count, wrong = found["element_count"], found["wrong_count"]
     if found["match"] in ("exact", "within"):
         return [f"{found['name']} {shape} {found['dtype']}: {found['match']}"]
-    lines = [f"{found['name']} {shape} {found['dtype']}: {wrong:,} of {count:,} elements wrong "
-             f"({100 * wrong / max(1, count):.3g} %)"]
+    lines = [f"{found['name']} {shape} {found['dtype']}: {wrong:,} of {count:,} "
+             f"element{'s' * (count != 1)} wrong ({100 * wrong / max(1, count):.3g} %)"]
     if found["cause"]:
         lines.append(f"  cause: {found['cause']} [{found['cause_id']}]")
     if found["worst_index"] >= 0:

@@ -1,0 +1,1 @@
+sh ../golden/with_ledger ledger/plugin.jsonl 'ledger best'
