@@ -62,22 +62,14 @@ static ridge_status write_all(char **text)
 }
 
 static const char *const members[] = {
-    "\"verdict\": \"REGRESSED\"",
-    "\"sustained\": null",
-    "\"ln_centre\": 0.40546",
-    "\"ln_low\": 0.4",
-    "\"ln_delta\": 0.01",
-    "\"ratio\": 1.5",
-    "\"median_ns\": 20.5",
-    "\"amortized_ns\": null",
-    "\"mode\": \"graph\"",
-    "\"a_path\": null",
-    "\"b_path\": \"copy\"",
-    "\"cache\": \"hot\"",
-    "\"match\": \"wrong\"",
-    "\"worst_out_bits\": \"0x7fc0\"",
-    "\"period\": null",
-    "\"invalid_guard\": null",
+    "\"verdict\": \"REGRESSED\"", "\"sustained\": null",
+    "\"ln_centre\": 0.40546",     "\"ln_low\": 0.4",
+    "\"ln_delta\": 0.01",         "\"ratio\": 1.5",
+    "\"median_ns\": 20.5",        "\"amortized_ns\": null",
+    "\"mode\": \"graph\"",        "\"a_path\": null",
+    "\"b_path\": \"copy\"",       "\"cache\": \"hot\"",
+    "\"match\": \"wrong\"",       "\"worst_out_bits\": \"0x7fc0\"",
+    "\"period\": null",           "\"invalid_guard\": null",
 };
 
 static void writes(void **state)
