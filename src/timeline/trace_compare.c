@@ -113,13 +113,16 @@ static size_t merge(const side *from, const side *to, ridge_kernel_change *out)
     size_t at = 0, other = 0, count = 0;
 
     while (at < before->count || other < after->count) {
-        const ridge_trace_sum *const a = at < before->count ? &before->rows[at] : NULL;
-        const ridge_trace_sum *const b = other < after->count ? &after->rows[other] : NULL;
-        const int order = a == NULL ? 1 : b == NULL ? -1 : strcmp(a->name, b->name);
+        const int order = at == before->count ? 1
+                          : other == after->count
+                              ? -1
+                              : strcmp(before->rows[at].name, after->rows[other].name);
+        const ridge_trace_sum *const a = order <= 0 ? &before->rows[at] : NULL;
+        const ridge_trace_sum *const b = order >= 0 ? &after->rows[other] : NULL;
 
-        out[count] = change_of(order <= 0 ? a : NULL, order >= 0 ? b : NULL);
+        out[count] = change_of(a, b);
         out[count++].is_collective =
-            a != NULL && order <= 0 ? is_collective(from->trace, a) : is_collective(to->trace, b);
+            order <= 0 ? is_collective(from->trace, a) : is_collective(to->trace, b);
         at += order <= 0;
         other += order >= 0;
     }

@@ -307,7 +307,7 @@ static ridge_trace *make_several(void)
     enum { COUNT = sizeof(ranked) / sizeof(ranked[0]), DEVICES = 3 };
     trace_row rows[DEVICES * COUNT];
 
-    for (size_t i = 0; i < DEVICES * COUNT; i++) {
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         trace_row *const row = &rows[i];
         const int64_t device = (int64_t)(i / COUNT);
 

@@ -312,7 +312,7 @@ static void work_of_a_device_is_its_own(void **state)
 
     (void)state;
     assert_non_null(trace);
-    for (int64_t i = 0; i < DEVICES * EACH; i++) /* the last has none */
+    for (int64_t i = 0; i < (int64_t)DEVICES * EACH; i++) /* the last has none */
         add_work(trace,
                  trace_stream(trace, trace_device(trace, i % (DEVICES - 1)), 0, 1, 7 + i % 3),
                  1000 - i, 2000, (trace_key){0, 0});
