@@ -125,6 +125,15 @@ static inline int64_t account_add(int64_t a, int64_t b)
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
+/* The length of a union of intervals that come by start. */
+typedef struct account_union {
+    int64_t end_ns, total_ns;
+    bool is_met;
+} account_union;
+
+/* overlap.c: true when the interval begins before an earlier one ended. */
+bool account_unite(account_union *all, int64_t start_ns, int64_t end_ns);
+
 /* -- one device -------------------------------------------------------------------------------- */
 
 typedef struct account_device {

@@ -8,14 +8,7 @@
 
 /* -- unions ------------------------------------------------------------------------------------ */
 
-/* The length of a union of intervals that come by start. */
-typedef struct account_union {
-    int64_t end_ns, total_ns;
-    bool is_met;
-} account_union;
-
-/* True when the interval begins before an earlier one ended. */
-static bool unite(account_union *all, int64_t start_ns, int64_t end_ns)
+bool account_unite(account_union *all, int64_t start_ns, int64_t end_ns)
 {
     const bool overlaps = all->is_met && start_ns < all->end_ns;
     const int64_t from_ns = overlaps ? all->end_ns : start_ns;
@@ -123,20 +116,20 @@ static void count_op(account_device *device, const ridge_trace_op *op, account_u
     const account_interval part = cut(device, op);
 
     account->op_count++;
-    unite(&unions->all, part.start_ns, part.end_ns);
+    account_unite(&unions->all, part.start_ns, part.end_ns);
     if (!account_is_kernel(op)) {
         account->copy_count++;
-        unite(&unions->copies, part.start_ns, part.end_ns);
-        unite(&unions->ways[way_of(op)], part.start_ns, part.end_ns);
+        account_unite(&unions->copies, part.start_ns, part.end_ns);
+        account_unite(&unions->ways[way_of(op)], part.start_ns, part.end_ns);
         return;
     }
     account->kernel_count += op->kind == RIDGE_OP_KERNEL;
     account->graph_row_count += op->kind == RIDGE_OP_GRAPH;
     account->graph_kernel_count += account_is_graph(device->view, op);
     account->kernel_sum_ns = account_add(account->kernel_sum_ns, part.end_ns - part.start_ns);
-    unite(&unions->kernels, part.start_ns, part.end_ns);
-    unite((op->flags & RIDGE_OP_COLLECTIVE) != 0 ? &unions->collectives : &unions->others,
-          part.start_ns, part.end_ns);
+    account_unite(&unions->kernels, part.start_ns, part.end_ns);
+    account_unite((op->flags & RIDGE_OP_COLLECTIVE) != 0 ? &unions->collectives : &unions->others,
+                  part.start_ns, part.end_ns);
 }
 
 bool account_unions(account_device *device)
@@ -199,7 +192,7 @@ bool account_streams(account_device *device)
         streams[slot].op_count++;
         streams[slot].kernel_count += op->kind == RIDGE_OP_KERNEL;
         streams[slot].sum_ns = account_add(streams[slot].sum_ns, part.end_ns - part.start_ns);
-        streams[slot].overlap_count += unite(&unions[slot], part.start_ns, part.end_ns);
+        streams[slot].overlap_count += account_unite(&unions[slot], part.start_ns, part.end_ns);
     }
     for (size_t i = 0; i < most; i++) {
         if (streams[i].op_count == 0)
@@ -311,7 +304,7 @@ static bool ever_overlap(const account_device *device, uint32_t a, uint32_t b)
             continue;
         if (unions[!own].is_met && op->start_ns < unions[!own].end_ns)
             return true;
-        unite(&unions[own], op->start_ns, op->end_ns);
+        account_unite(&unions[own], op->start_ns, op->end_ns);
     }
     return false;
 }

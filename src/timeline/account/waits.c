@@ -156,7 +156,7 @@ static bool sum_of_threads(account_waits *waits, const uint32_t *threads, size_t
                            account_interval within, int64_t *sum_ns)
 {
     trace_array met = {0};
-    int64_t until_ns = within.start_ns;
+    account_union all = {0};
     const account_interval *rows;
 
     *sum_ns = sum_span_ns(within.start_ns, within.end_ns);
@@ -179,16 +179,10 @@ static bool sum_of_threads(account_waits *waits, const uint32_t *threads, size_t
         }
     account_sort(met.rows, met.count, sizeof(*rows), order_start);
     rows = met.rows;
-    *sum_ns = 0;
-    for (size_t i = 0; i < met.count; i++) {
-        const int64_t from_ns = rows[i].start_ns > until_ns ? rows[i].start_ns : until_ns;
-        const int64_t to_ns = rows[i].end_ns < within.end_ns ? rows[i].end_ns : within.end_ns;
-
-        if (to_ns <= from_ns)
-            continue;
-        *sum_ns = account_add(*sum_ns, sum_span_ns(from_ns, to_ns));
-        until_ns = to_ns;
-    }
+    for (size_t i = 0; i < met.count; i++)
+        account_unite(&all, rows[i].start_ns > within.start_ns ? rows[i].start_ns : within.start_ns,
+                      rows[i].end_ns < within.end_ns ? rows[i].end_ns : within.end_ns);
+    *sum_ns = all.total_ns;
     ridge_free(met.rows);
     return true;
 }

@@ -57,8 +57,7 @@ static const struct call_row {
     {"StreamSynchronize",
      "stream.synchronize(), or what reads a result on the host, as .item() and .cpu() do; "
      "stream.wait_event() orders streams without the host; for a result, copy to pinned memory "
-     "with "
-     "non_blocking=True and " LATER,
+     "with non_blocking=True and " LATER,
      "cudaStreamWaitEvent orders streams without the host; where the host reads a result, copy to "
      "pinned memory and " LATER},
     {"Synchronize",
